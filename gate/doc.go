@@ -1,0 +1,8 @@
+// Package gate decides whether an operation computes its contract: the check
+// that must pass before a timing is accepted, and again on what the timed
+// region left behind.
+//
+// Outputs are poisoned before, guard zones are checked after, every element is
+// compared with the float64 reference, non-finite values fail, inputs must be
+// unchanged. It must not know devices, launch paths or timing.
+package gate
