@@ -1,0 +1,149 @@
+//go:build linux
+
+package cuda
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+
+	"mage/unavailable"
+)
+
+const (
+	cuptiFlushForced = 1
+
+	cuptiMaxLimitReached = 12 // of cuptiActivityGetNextRecord: no more records
+	cuptiInvalidKind     = 21 // likewise: the rest of the buffer is not filled
+
+	cuptiRemedy = "install CUPTI (CUDA toolkit, or the PyPI package nvidia-cuda-cupti) or set MAGE_CUPTI to its libcupti.so"
+)
+
+// cuptiSonames are the libraries understood, newest first.
+func cuptiSonames() []string { return []string{"libcupti.so.13", "libcupti.so.12"} }
+
+// cuptiLibrary is the loaded library with its one pair of buffer callbacks.
+type cuptiLibrary struct {
+	path    string
+	version uint32
+	symbol  cuptiSymbols
+
+	buffers  cuptiBuffers
+	tracing  sync.Mutex // held during a trace: activity kinds are process-wide
+	attached bool       // the callbacks are registered; guarded by tracing
+}
+
+type cuptiSymbols struct {
+	version, register, enable, disable uintptr
+	flush, next, dropped, resultString uintptr
+}
+
+// theCUPTI is the process's CUPTI. It is the package's one mutable variable,
+// because CUPTI is itself one per process: a second registration replaces the
+// callbacks of the first, and Go can never free a callback.
+var theCUPTI struct {
+	sync.Mutex
+	lib *cuptiLibrary
+}
+
+func loadCUPTI() (*cuptiLibrary, error) {
+	theCUPTI.Lock()
+	defer theCUPTI.Unlock()
+	if theCUPTI.lib != nil {
+		return theCUPTI.lib, nil
+	}
+	lib, err := loadCUPTIFrom(LibraryPaths("MAGE_CUPTI", cuptiSonames()...))
+	if err != nil {
+		return nil, err
+	}
+	theCUPTI.lib = lib
+	return lib, nil
+}
+
+// loadCUPTIFrom loads the first library of paths that opens.
+func loadCUPTIFrom(paths []string) (*cuptiLibrary, error) {
+	reason := "no libcupti found"
+	for _, path := range paths {
+		handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+		if err != nil {
+			reason = err.Error()
+			continue
+		}
+		return newCUPTILibrary(path, handle)
+	}
+	return nil, unavailable.New("CUPTI", reason, cuptiRemedy)
+}
+
+func newCUPTILibrary(path string, handle uintptr) (*cuptiLibrary, error) {
+	c := &cuptiLibrary{path: loadedPath(path)}
+	for name, fn := range map[string]*uintptr{
+		"cuptiGetVersion":                   &c.symbol.version,
+		"cuptiActivityRegisterCallbacks":    &c.symbol.register,
+		"cuptiActivityEnable":               &c.symbol.enable,
+		"cuptiActivityDisable":              &c.symbol.disable,
+		"cuptiActivityFlushAll":             &c.symbol.flush,
+		"cuptiActivityGetNextRecord":        &c.symbol.next,
+		"cuptiActivityGetNumDroppedRecords": &c.symbol.dropped,
+		"cuptiGetResultString":              &c.symbol.resultString,
+	} {
+		p, err := purego.Dlsym(handle, name)
+		if err != nil {
+			return nil, unavailable.New("CUPTI", fmt.Sprintf("%s has no symbol %s", path, name), cuptiRemedy)
+		}
+		*fn = p
+	}
+	if r := callC(c.symbol.version, uintptr(unsafe.Pointer(&c.version))); r != 0 {
+		return nil, unavailable.New("CUPTI", c.errorText("cuptiGetVersion", r), cuptiRemedy)
+	}
+	if c.version < oldestCUPTI {
+		return nil, unavailable.New("CUPTI", fmt.Sprintf("%s has API version %d; version %d (CUDA 12.0) is the oldest understood", path, c.version, oldestCUPTI), cuptiRemedy)
+	}
+	return c, nil
+}
+
+// attach registers the buffer callbacks, once. The caller holds tracing.
+func (c *cuptiLibrary) attach() error {
+	if c.attached {
+		return nil
+	}
+	r := callC(c.symbol.register, purego.NewCallback(c.buffers.requested), purego.NewCallback(c.buffers.completed))
+	// The two callbacks are spent either way, so a refusal is final too.
+	c.attached = r == 0
+	return c.check("cuptiActivityRegisterCallbacks", r)
+}
+
+// check makes a failed set-up call an *unavailable.Error that names CUPTI's own
+// error: another subscriber (a profiler around this process), missing
+// privileges, a device CUPTI does not support.
+func (c *cuptiLibrary) check(function string, result uint32) error {
+	if result == 0 {
+		return nil
+	}
+	return unavailable.New("kernel tracing (CUPTI)", c.errorText(function, result), cuptiErrorRemedy(result))
+}
+
+// cuptiErrorRemedy says what to do about the refusals a user can undo.
+func cuptiErrorRemedy(result uint32) string {
+	switch result {
+	case 15: // CUPTI_ERROR_NOT_INITIALIZED
+		return "use a CUPTI that is not newer than the driver (MAGE_CUPTI)"
+	case 35, 40: // CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, …VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES
+		return "allow profiling to users: NVreg_RestrictProfilingToAdminUsers=0, or run as administrator"
+	case 26, 36, 38, 39: // HARDWARE_BUSY, OLD_PROFILER_API_INITIALIZED, LEGACY_PROFILER_NOT_SUPPORTED, MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+		return "run without another profiler around the process"
+	}
+	return ""
+}
+
+// errorText is "cuptiActivityEnable: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)".
+func (c *cuptiLibrary) errorText(function string, result uint32) string {
+	var p uintptr
+	if callC(c.symbol.resultString, uintptr(result), uintptr(unsafe.Pointer(&p))) == 0 {
+		if s := textAt(p); s != "" {
+			return fmt.Sprintf("%s: %s (%d)", function, s, result)
+		}
+	}
+	return fmt.Sprintf("%s: CUPTI error %d", function, result)
+}
