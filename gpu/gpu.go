@@ -61,6 +61,10 @@ type Info struct {
 	PeakFP32            float64 `json:"peak_fp32_flops_per_s"`      // FMA counted as two
 	DriverVersion       string  `json:"driver_version,omitempty"`   // "580.159.04"
 	CUDAVersion         string  `json:"cuda_version,omitempty"`     // "13.0"
+	// PowerLimitW and PersistenceMode are settings of the machine that move
+	// timings; nil when the device does not tell.
+	PowerLimitW     *float64 `json:"power_limit_w,omitempty"`
+	PersistenceMode *bool    `json:"persistence_mode,omitempty"`
 }
 
 // Module is loaded device code.

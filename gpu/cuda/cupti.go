@@ -1,5 +1,3 @@
-//go:build linux
-
 package cuda
 
 import (
@@ -64,16 +62,11 @@ func loadCUPTI() (*cuptiLibrary, error) {
 
 // loadCUPTIFrom loads the first library of paths that opens.
 func loadCUPTIFrom(paths []string) (*cuptiLibrary, error) {
-	reason := "no libcupti found"
-	for _, path := range paths {
-		handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
-		if err != nil {
-			reason = err.Error()
-			continue
-		}
-		return newCUPTILibrary(path, handle)
+	handle, path, err := openFirst(paths)
+	if err != nil {
+		return nil, unavailable.New("CUPTI", err.Error(), cuptiRemedy)
 	}
-	return nil, unavailable.New("CUPTI", reason, cuptiRemedy)
+	return newCUPTILibrary(path, handle)
 }
 
 func newCUPTILibrary(path string, handle uintptr) (*cuptiLibrary, error) {

@@ -1,10 +1,7 @@
-//go:build linux
-
 package cuda
 
 import (
 	"fmt"
-	"runtime"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -15,8 +12,6 @@ import (
 // Names and values of nvml.h. NVML keeps entry points by name and version for
 // ever, so none of this depends on the driver's version.
 const (
-	nvmlLibrary = "libnvidia-ml.so.1"
-
 	nvmlClockSM     = 1
 	nvmlClockMemory = 2
 
@@ -26,10 +21,11 @@ const (
 )
 
 // nvmlDevice reads the condition of one GPU from the management library. Every
-// entry point but the three that find the device is optional: an older driver
+// entry point but those that find the device is optional: an older driver
 // lacks some, and a virtual or consumer GPU refuses others. Like the device it
 // describes, it belongs to one goroutine.
 type nvmlDevice struct {
+	path   string
 	lib    uintptr
 	handle uintptr
 	open   bool
@@ -48,7 +44,7 @@ type nvmlDevice struct {
 
 type nvmlSymbols struct {
 	shutdown, errorString                uintptr
-	driver, uuid                         uintptr
+	driver, version, uuid                uintptr
 	clock, maxClock, temperature, power  uintptr
 	clockReasons, utilisation, processes uintptr
 	persistence, powerLimit              uintptr
@@ -57,21 +53,50 @@ type nvmlSymbols struct {
 // openNVML finds the GPU with the given UUID ("GPU-…" or "MIG-…"). The error is
 // an *unavailable.Error when this machine has no NVML or NVML no such device.
 func openNVML(uuid string) (*nvmlDevice, error) {
-	return openNVMLFrom(nvmlLibrary, uuid)
+	return openNVMLFrom(nvmlNames(), uuid)
 }
 
-func openNVMLFrom(library, uuid string) (*nvmlDevice, error) {
-	const remedy = "install the NVIDIA driver's management library (libnvidia-ml.so.1)"
-	lib, err := purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+// nvmlNames are the library's name and the places that the loader's own search
+// misses in containers and under WSL.
+func nvmlNames() []string {
+	return []string{"libnvidia-ml.so.1",
+		"/usr/local/nvidia/lib64/libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1"}
+}
+
+func openNVMLFrom(names []string, uuid string) (*nvmlDevice, error) {
+	d, err := startNVML(names)
 	if err != nil {
-		return nil, unavailable.New("NVML", err.Error(), remedy)
+		return nil, err
 	}
-	d := &nvmlDevice{lib: lib}
-	initialise, byUUID := d.find("nvmlInit_v2"), d.find("nvmlDeviceGetHandleByUUID")
+	byUUID := d.find("nvmlDeviceGetHandleByUUID")
+	if byUUID == 0 {
+		d.close()
+		return nil, unavailable.New("NVML", d.path+" has no symbol nvmlDeviceGetHandleByUUID", "update the NVIDIA driver")
+	}
+	name := append([]byte(uuid), 0)
+	r := callC(byUUID, uintptr(unsafe.Pointer(&name[0])), uintptr(unsafe.Pointer(&d.out.handle)))
+	if r != 0 {
+		reason := fmt.Sprintf("no device %s: %s", uuid, d.errorText(r))
+		d.close()
+		return nil, unavailable.New("NVML", reason, "")
+	}
+	d.handle = d.out.handle
+	return d, nil
+}
+
+// startNVML loads and initialises the library, without a device yet.
+func startNVML(names []string) (*nvmlDevice, error) {
+	lib, path, err := openFirst(names)
+	if err != nil {
+		return nil, unavailable.New("NVML", err.Error(), "install the NVIDIA driver with its management library (libnvidia-ml.so.1)")
+	}
+	d := &nvmlDevice{lib: lib, path: loadedPath(path)}
+	initialise := d.find("nvmlInit_v2")
 	d.symbol = nvmlSymbols{
 		shutdown:     d.find("nvmlShutdown"),
 		errorString:  d.find("nvmlErrorString"),
 		driver:       d.find("nvmlSystemGetDriverVersion"),
+		version:      d.find("nvmlSystemGetNVMLVersion"),
 		uuid:         d.find("nvmlDeviceGetUUID"),
 		clock:        d.find("nvmlDeviceGetClockInfo"),
 		maxClock:     d.find("nvmlDeviceGetMaxClockInfo"),
@@ -83,26 +108,13 @@ func openNVMLFrom(library, uuid string) (*nvmlDevice, error) {
 		persistence:  d.find("nvmlDeviceGetPersistenceMode"),
 		powerLimit:   d.find("nvmlDeviceGetEnforcedPowerLimit", "nvmlDeviceGetPowerManagementLimit"),
 	}
-	for name, fn := range map[string]uintptr{
-		"nvmlInit_v2": initialise, "nvmlShutdown": d.symbol.shutdown, "nvmlDeviceGetHandleByUUID": byUUID,
-	} {
-		if fn == 0 {
-			return nil, unavailable.New("NVML", library+" has no symbol "+name, "update the NVIDIA driver")
-		}
+	if initialise == 0 || d.symbol.shutdown == 0 {
+		return nil, unavailable.New("NVML", d.path+" lacks nvmlInit_v2 or nvmlShutdown", "update the NVIDIA driver")
 	}
 	if r := callC(initialise); r != 0 {
-		return nil, unavailable.New("NVML", "nvmlInit_v2: "+d.errorText(r), "load the NVIDIA driver and check its devices' permissions")
+		return nil, unavailable.New("NVML", "nvmlInit_v2: "+d.errorText(r), "load the NVIDIA driver and check the permissions of its devices")
 	}
 	d.open = true
-	name := append([]byte(uuid), 0)
-	r := callC(byUUID, uintptr(unsafe.Pointer(&name[0])), uintptr(unsafe.Pointer(&d.out.handle)))
-	runtime.KeepAlive(name)
-	if r != 0 {
-		reason := fmt.Sprintf("no device %s: %s", uuid, d.errorText(r))
-		d.close()
-		return nil, unavailable.New("NVML", reason, "")
-	}
-	d.handle = d.out.handle
 	return d, nil
 }
 
@@ -117,12 +129,7 @@ func (d *nvmlDevice) close() {
 }
 
 // driverVersion is the NVIDIA driver's version ("580.159.04"), empty if unknown.
-func (d *nvmlDevice) driverVersion() string {
-	if !d.readable(d.symbol.driver) {
-		return ""
-	}
-	return d.readText(callC(d.symbol.driver, uintptr(unsafe.Pointer(&d.out.text)), nvmlStringBytes))
-}
+func (d *nvmlDevice) driverVersion() string { return d.systemText(d.symbol.driver) }
 
 // uuid is the device's own UUID, empty if unknown.
 func (d *nvmlDevice) uuid() string {
@@ -177,6 +184,13 @@ func (d *nvmlDevice) readInt(fn uintptr, args ...uintptr) *int {
 	}
 	v := int(d.out.u32[0])
 	return &v
+}
+
+func (d *nvmlDevice) systemText(fn uintptr) string {
+	if !d.readable(fn) {
+		return ""
+	}
+	return d.readText(callC(fn, uintptr(unsafe.Pointer(&d.out.text)), nvmlStringBytes))
 }
 
 func (d *nvmlDevice) readText(result uint32) string {
