@@ -59,6 +59,9 @@ type Spec struct {
 	Name   string `json:"name"` // base name of the file
 	SHA256 string `json:"sha256"`
 	Text   string `json:"text"`
+	// Redacted says that machine paths were taken out of Text, which therefore
+	// no longer has the hash SHA256 (that of the file as it was run).
+	Redacted bool `json:"redacted,omitempty"`
 }
 
 // Host describes the machine without naming it.
@@ -172,11 +175,14 @@ type Unavailable struct {
 }
 
 // Line is one line of samples.jsonl: one cell (case × arm × mode × cache) in one
-// round.
+// attempt at one round. The lines of a round are written together; Part and Of
+// let a reader tell a whole round from one that a kill cut short.
 type Line struct {
-	Session int    `json:"session"`
+	Session int    `json:"session"` // set by the Writer
 	Round   int    `json:"round"`   // from 1
 	Attempt int    `json:"attempt"` // from 1; a disturbed round is measured again
+	Part    int    `json:"part"`    // this line among those written with it, from 1; set by the Writer
+	Of      int    `json:"of"`      // lines written together; set by the Writer
 	Order   int    `json:"order"`   // position of the arm in the round, from 0
 	Case    string `json:"case"`
 	Arm     string `json:"arm"`
@@ -191,8 +197,8 @@ type Line struct {
 	Disturbed []string  `json:"disturbed,omitempty"`
 	Before    gpu.State `json:"before"`
 	After     gpu.State `json:"after"`
-	Samples   []float64 `json:"samples"`             // µs per operation
 	ReplayUS  []float64 `json:"replay_us,omitempty"` // graph: whole replay, host clock
+	Samples   []float64 `json:"samples"`             // µs per operation; the last field
 }
 
 // Event is one line of events.jsonl.
