@@ -1,0 +1,56 @@
+package input
+
+import (
+	"encoding/binary"
+	"math"
+	"runtime"
+	"sync"
+
+	"mage/tensor"
+)
+
+// The deviations are powers of two, so that scaling a deviate is exact.
+const (
+	standardDeviation = 0.25
+	wideDeviation     = 8
+)
+
+// fillNormal sets element i to draw i of s as a normal deviate, in parallel.
+func fillNormal(t tensor.Tensor, s stream, deviation float64) {
+	const chunk = 1 << 14 // elements; even, because draws come in pairs
+	n := t.Len()
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n/chunk+1) {
+		wg.Go(func() {
+			for from := range next {
+				to := min(from+chunk, n)
+				for i := from; i < to; i += 2 {
+					d0, d1 := s.pair(uint64(i / 2))
+					put(t, i, deviation*normal(d0))
+					if i+1 < to {
+						put(t, i+1, deviation*normal(d1))
+					}
+				}
+			}
+		})
+	}
+	for from := 0; from < n; from += chunk {
+		next <- from
+	}
+	close(next)
+	wg.Wait()
+}
+
+// fillConstant sets every element to draw 0 of s as a normal deviate.
+func fillConstant(t tensor.Tensor, s stream, deviation float64) {
+	v := deviation * normal(s.draw(0))
+	for i := range t.Len() {
+		put(t, i, v)
+	}
+}
+
+// put stores v, rounded to nearest even, as element i.
+func put(t tensor.Tensor, i int, v float64) {
+	binary.LittleEndian.PutUint32(t.Data[4*i:], math.Float32bits(float32(v)))
+}
