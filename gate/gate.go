@@ -34,4 +34,15 @@ type Result struct {
 	MaxRelError float64 `json:"max_rel_error"` // over references of magnitude ≥ atol
 	Checked     int     `json:"checked_elements"`
 	Failure     string  `json:"failure,omitempty"` // one line; empty when passed
+	// Problems is Failure in parts. It is not retained: a Result read back from a
+	// record has the line only.
+	Problems []Problem `json:"-"`
+}
+
+// Err returns nil when the gate passed and a *Failure otherwise.
+func (r Result) Err() error {
+	if r.Passed {
+		return nil
+	}
+	return &Failure{Stage: r.Stage, Seed: r.Seed, Problems: r.Problems, Line: r.Failure}
 }
