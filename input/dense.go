@@ -3,9 +3,8 @@ package input
 import (
 	"encoding/binary"
 	"math"
-	"runtime"
-	"sync"
 
+	"mage/internal/parallel"
 	"mage/tensor"
 )
 
@@ -17,29 +16,16 @@ const (
 
 // fillNormal sets element i to draw i of s as a normal deviate, in parallel.
 func fillNormal(t tensor.Tensor, s stream, deviation float64) {
-	const chunk = 1 << 14 // elements; even, because draws come in pairs
-	n := t.Len()
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n/chunk+1) {
-		wg.Go(func() {
-			for from := range next {
-				to := min(from+chunk, n)
-				for i := from; i < to; i += 2 {
-					d0, d1 := s.pair(uint64(i / 2))
-					put(t, i, deviation*normal(d0))
-					if i+1 < to {
-						put(t, i+1, deviation*normal(d1))
-					}
-				}
+	const grain = 1 << 13 // even, because draws come in pairs
+	parallel.For(t.Len(), grain, func(lo, hi int) {
+		for i := lo; i < hi; i += 2 {
+			d0, d1 := s.pair(uint64(i / 2))
+			put(t, i, deviation*normal(d0))
+			if i+1 < hi {
+				put(t, i+1, deviation*normal(d1))
 			}
-		})
-	}
-	for from := 0; from < n; from += chunk {
-		next <- from
-	}
-	close(next)
-	wg.Wait()
+		}
+	})
 }
 
 // fillConstant sets every element to draw 0 of s as a normal deviate.

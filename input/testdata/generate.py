@@ -2,6 +2,9 @@
 
 usage: generate.py CONTRACT DISTRIBUTION SEED NAME=SIZE...
 Prints one line per input buffer: name, SHA-256 of its bytes.
+
+usage: generate.py deviates STREAM SEED COUNT
+Prints the SHA-256 of the first COUNT deviates as little-endian float64.
 """
 
 import bisect
@@ -129,6 +132,10 @@ def graph(seed, n, edges, distribution):
 
 def main():
     op, distribution, seed = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    if op == "deviates":
+        s, n = Stream(seed, distribution), int(sys.argv[4])
+        print(hashlib.sha256(struct.pack(f"<{n}d", *(normal(s.draw(i)) for i in range(n)))).hexdigest())
+        return
     d = {k: int(v) for k, v in (a.split("=") for a in sys.argv[4:])}
     sizes = {
         "matmul": lambda: {"a": d["M"] * d["K"], "b": d["K"] * d["N"]},
