@@ -231,6 +231,9 @@ func (m machine) copy(v reflect.Value, path string, free bool) (reflect.Value, e
 		for i := range v.NumField() {
 			f := v.Type().Field(i)
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name == "-" { // never in the record
+				continue
+			}
 			at := path
 			if name != "" && path != "" {
 				at += "." + name
