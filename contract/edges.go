@@ -5,8 +5,7 @@ package contract
 type EdgeCase struct {
 	Name string // "one hub row"
 	Dims Dims
-	// Distribution names how the inputs are generated: "normal", "constant",
-	// "uniform-graph", "power-law", "hub", "empty-rows" or "duplicates".
+	// Distribution names how the inputs are generated; package input defines it.
 	Distribution string
 }
 
@@ -25,6 +24,7 @@ func EdgeCases(c Contract) []EdgeCase {
 			{"one element", Dims{"R": 1, "D": 1}, "normal"},
 			{"single column", Dims{"R": 257, "D": 1}, "normal"},
 			{"one value", Dims{"R": 3, "D": 257}, "constant"},
+			{"saturated tails", Dims{"R": 5, "D": 513}, "wide"},
 		}
 	case "layernorm":
 		return []EdgeCase{
@@ -41,8 +41,8 @@ func EdgeCases(c Contract) []EdgeCase {
 		}
 	case "neighbor":
 		return []EdgeCase{
-			{"no edges", Dims{"N": 7, "F": 9, "E": 0}, "uniform-graph"},
-			{"no edges, one node", Dims{"N": 1, "F": 1, "E": 0}, "uniform-graph"},
+			{"no edges", Dims{"N": 7, "F": 9, "E": 0}, "uniform"},
+			{"no edges, one node", Dims{"N": 1, "F": 1, "E": 0}, "uniform"},
 			{"duplicate edges", Dims{"N": 7, "F": 9, "E": 23}, "duplicates"},
 			{"one hub row", Dims{"N": 65, "F": 33, "E": 1025}, "hub"},
 			{"empty rows", Dims{"N": 129, "F": 5, "E": 63}, "empty-rows"},
