@@ -33,28 +33,42 @@ func pocockLevel(looks []int, alpha float64) float64 {
 // crossing is the probability that |S_r|/√r > c at any of the looks r, S being a
 // sum of r standard normals.
 func crossing(looks []int, c float64) float64 {
-	const points = 121 // Simpson's rule on each look's range, odd
-	var at, mass [points]float64
+	// Simpson's rule on a grid of half a standard deviation of a step between
+	// looks; eight of them away the normal density is nothing.
+	var at, mass []float64
 	for k, r := range looks {
 		edge := c * math.Sqrt(float64(r))
-		h := 2 * edge / (points - 1)
-		var nextAt, next [points]float64
-		for i := range nextAt {
+		step := float64(r)
+		if k > 0 {
+			step = float64(r - looks[k-1])
+		}
+		spacing := math.Sqrt(step) / 2
+		if k+1 < len(looks) { // the next step must be resolved from here
+			spacing = math.Min(spacing, math.Sqrt(float64(looks[k+1]-r))/2)
+		}
+		n := max(40, int(math.Ceil(2*edge/spacing)))
+		n += n % 2
+		h := 2 * edge / float64(n)
+		nextAt, next := make([]float64, n+1), make([]float64, n+1)
+		norm := 1 / math.Sqrt(2*math.Pi*step)
+		first := 0
+		for i := range next {
 			x := -edge + h*float64(i)
 			density := 0.0
 			if k == 0 {
-				sd := math.Sqrt(float64(r))
-				density = math.Exp(-x*x/(2*sd*sd)) / (sd * math.Sqrt(2*math.Pi))
+				density = norm * math.Exp(-x*x/(2*step))
 			} else {
-				step := float64(r - looks[k-1])
-				for j, m := range mass {
-					u := x - at[j]
-					density += m * math.Exp(-u*u/(2*step))
+				reach := 8 * math.Sqrt(step)
+				for first < len(at) && at[first] < x-reach {
+					first++
 				}
-				density /= math.Sqrt(2 * math.Pi * step)
+				for j := first; j < len(at) && at[j] <= x+reach; j++ {
+					u := x - at[j]
+					density += norm * mass[j] * math.Exp(-u*u/(2*step))
+				}
 			}
 			weight := h / 3 * float64(2+2*(i%2))
-			if i == 0 || i == points-1 {
+			if i == 0 || i == n {
 				weight = h / 3
 			}
 			nextAt[i], next[i] = x, density*weight

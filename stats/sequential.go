@@ -2,6 +2,10 @@ package stats
 
 import "fmt"
 
+// maxLooks bounds the time that the level of the looks takes to compute. More
+// would hardly stop earlier.
+const maxLooks = 200
+
 // SequentialOptions declare a stopping rule before the first round.
 type SequentialOptions struct {
 	MinRounds int     // of the first look, at least VerdictRounds
@@ -55,6 +59,9 @@ func NewSequential(o SequentialOptions) (*Sequential, error) {
 		return nil, fmt.Errorf("%w: a look every %d rounds at %d rows", ErrInput, o.LookEvery, o.Rows)
 	}
 	s := &Sequential{o: o}
+	if n := len(s.looks()); n > maxLooks {
+		return nil, fmt.Errorf("%w: %d looks, at most %d: look less often", ErrInput, n, maxLooks)
+	}
 	s.each = pocockLevel(s.looks(), o.Alpha/float64(o.Rows))
 	return s, nil
 }
