@@ -20,11 +20,13 @@ const (
 )
 
 // Poisons. An element that is not written reads as NaN after the first, which
-// always fails; the second is another byte, so that whatever a stray
-// write into a guard zone holds, one of the two shows it.
+// always fails; the second is another byte, so that whatever a stray write into
+// a guard zone holds, one of the two shows it. The third reads as an ordinary
+// value: code that computes only when it sees a poison takes it for a result.
 const (
-	PoisonNaN  = 0xFF // NaN
-	PoisonHuge = 0x7F // 3.4e38, finite
+	PoisonNaN   = 0xFF // float32 NaN
+	PoisonHuge  = 0x7F // 3.396e38
+	PoisonDecoy = 0x3C // 0.01149
 )
 
 // Spec is what a subject is checked against.
@@ -37,12 +39,19 @@ type Spec struct {
 	Reference []float64
 	Stage     string
 	Seed      uint64 // of Inputs; retained in the result
+	// Decoy says that PrepareDecoy, not Prepare, came before what LeftBehind judges.
+	Decoy bool
 	// Restore are the inputs that Challenge puts back when it is done.
 	Restore contract.Tensors
 }
 
 // Prepare poisons the output ahead of a timed region that LeftBehind will judge.
 func Prepare(s Subject) error { return poison(s, PoisonNaN) }
+
+// PrepareDecoy is Prepare with a poison that looks like a result. An unwritten
+// element shows unless its reference is within tolerance of the decoy, so use
+// both, in different rounds.
+func PrepareDecoy(s Subject) error { return poison(s, PoisonDecoy) }
 
 // Check takes the subject through one stage. The Result is the verdict; the
 // error is only for a check that could not be made: the subject failed to run
@@ -80,6 +89,9 @@ func check(s Subject, spec Spec) (Result, error) {
 		second.MaxRelError = max(first.MaxRelError, second.MaxRelError)
 		return second, err
 	case LeftBehind:
+		if spec.Decoy {
+			return compare(s, spec, PoisonDecoy)
+		}
 		return compare(s, spec, PoisonNaN)
 	default: // Challenge
 		if err := s.SetInputs(spec.Inputs); err != nil {

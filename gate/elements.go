@@ -64,30 +64,33 @@ func compareElements(out []float32, ref []float64, tol contract.Tolerance, poiso
 
 func compareRange(out []float32, ref []float64, lo, hi int, tol contract.Tolerance, poison uint32) elements {
 	var found elements
-	for i := lo; i < hi; i++ {
-		got, want := float64(out[i]), ref[i]
+	var maxAbs, maxRel float64 // locals stay in registers
+	out, ref = out[lo:hi], ref[lo:hi]
+	for i, v := range out {
+		got, want := float64(v), ref[i]
 		diff, size := math.Abs(got-want), math.Abs(want)
 		// Written so that NaN, for which every comparison is false, is bad, and so
 		// is an infinite reference, whose tolerance would be infinite too.
 		if !(diff <= tol.Atol+tol.Rtol*size && diff <= math.MaxFloat64) {
-			w := wrong{i, got, want}
-			if math.Float32bits(out[i]) == poison {
+			w := wrong{lo + i, got, want}
+			switch {
+			case math.Float32bits(v) == poison:
 				found.unwritten.add(w)
 				continue
-			}
-			if !(math.Abs(got) <= math.MaxFloat64 && size <= math.MaxFloat64) {
+			case !(math.Abs(got) <= math.MaxFloat64 && size <= math.MaxFloat64):
 				found.nonFinite.add(w)
 				continue
 			}
 			found.far.add(w)
 		}
-		if diff > found.maxAbs {
-			found.maxAbs = diff
+		if diff > maxAbs {
+			maxAbs = diff
 		}
-		if size >= tol.Atol && diff > found.maxRel*size {
-			found.maxRel = diff / size
+		if diff > maxRel*size && size >= tol.Atol {
+			maxRel = diff / size
 		}
 	}
+	found.maxAbs, found.maxRel = maxAbs, maxRel
 	return found
 }
 

@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -117,14 +118,29 @@ func (b bench) spec(stage string) gate.Spec {
 	return s
 }
 
-// protocol takes the subject through all that surrounds one measurement, with
-// five operations as the timed region, and returns every stage's result.
-func (b bench) protocol(t *testing.T) map[string]gate.Result {
+// stage is one step of the protocol around a measurement.
+type stage struct {
+	name  string
+	decoy bool
+}
+
+// protocol is all that surrounds the measurement of one subject: two timed
+// regions, of which the second is prepared with the decoy.
+var protocol = []stage{{gate.Before, false}, {gate.LeftBehind, false}, {gate.LeftBehind, true}, {gate.Challenge, false}}
+
+// follow takes the subject through the protocol, with five operations as each
+// timed region, until a stage fails. It returns that stage's result, or the last.
+func (b bench) follow(t *testing.T) gate.Result {
 	t.Helper()
-	results := map[string]gate.Result{}
-	for _, stage := range []string{gate.Before, gate.LeftBehind, gate.Challenge} {
-		if stage == gate.LeftBehind {
-			if err := gate.Prepare(b.host); err != nil {
+	var r gate.Result
+	for _, s := range protocol {
+		spec := b.spec(s.name)
+		if s.name == gate.LeftBehind {
+			prepare := gate.Prepare
+			if spec.Decoy = s.decoy; s.decoy {
+				prepare = gate.PrepareDecoy
+			}
+			if err := prepare(b.host); err != nil {
 				t.Fatal(err)
 			}
 			for range 5 {
@@ -133,11 +149,24 @@ func (b bench) protocol(t *testing.T) map[string]gate.Result {
 				}
 			}
 		}
-		r, err := gate.Check(b.host, b.spec(stage))
-		if err != nil {
+		var err error
+		if r, err = gate.Check(b.host, spec); err != nil {
 			t.Fatal(err)
 		}
-		results[stage] = r
+		if !r.Passed {
+			break
+		}
+		if r.Checked != b.c.Output(b.d).Len() || r.MaxAbsError > 1e-6*(1+largest(spec.Reference)) || r.Err() != nil {
+			t.Errorf("%s: %+v", s.name, r)
+		}
 	}
-	return results
+	return r
+}
+
+func largest(v []float64) float64 {
+	m := 0.0
+	for _, x := range v {
+		m = max(m, math.Abs(x))
+	}
+	return m
 }
