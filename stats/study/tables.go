@@ -1,0 +1,163 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+
+	"mage/stats"
+	"mage/stats/internal/truth"
+)
+
+const tableRows = 20
+
+// tables measures the probability of any false verdict in a table of rows that
+// share one baseline, with and without the correction.
+func tables(w io.Writer, repeats int) error {
+	const rounds, margin, alpha = 12, 0.02, 0.05
+	edge := 1 / (1 + margin)
+	mixes := []struct {
+		name  string
+		ratio func(row int) float64
+	}{
+		{"all equal to the baseline", func(int) float64 { return 1 }},
+		{"all on an edge", func(row int) float64 { return []float64{edge, 1 + margin}[row%2] }},
+		{"all just outside", func(row int) float64 { return []float64{edge * 0.9999, (1 + margin) * 1.0001}[row%2] }},
+		{"from 5 % faster to 5 % slower", func(row int) float64 { return math.Exp(0.05 * (2*float64(row)/(tableRows-1) - 1)) }},
+		{"half far away, half on an edge", func(row int) float64 { return []float64{0.5, edge}[row%2] }},
+	}
+	fmt.Fprintf(w, "### Tables\n\n%d rows of %d rounds that share their baseline, margin 2 %%, error 5 %% for the whole table. Tables with any false verdict; share of the rows decided.\n", tableRows, rounds)
+	fmt.Fprintln(w, "\n| truth | noise | uncorrected: any false | corrected: any false | decided |\n| --- | --- | ---: | ---: | ---: |")
+	repeats = max(1, repeats/5) // twenty comparisons each
+	all := truth.Scenarios()
+	for m, mix := range mixes {
+		for _, s := range []truth.Scenario{all[0], all[2], all[3]} {
+			rng := rand.New(rand.NewPCG(300, uint64(m)))
+			var plain, corrected, decided int
+			for i := range repeats {
+				rows := make([]stats.Comparison, tableRows)
+				anyPlain := false
+				_, base := s.Draw(rng, rounds, 1)
+				for r := range rows {
+					arm, _ := s.Draw(rng, rounds, mix.ratio(r))
+					c, err := stats.Paired(arm, base, stats.Options{Margin: margin, Resamples: 500, Seed: uint64(i)})
+					if err != nil {
+						return err
+					}
+					rows[r] = c
+					anyPlain = anyPlain || falseClaim(c.Verdict, mix.ratio(r), margin)
+				}
+				judged, err := stats.DecideTable(rows, alpha)
+				if err != nil {
+					return err
+				}
+				anyFalse := false
+				for r, j := range judged {
+					anyFalse = anyFalse || falseClaim(j.Verdict, mix.ratio(r), margin)
+					decided += count(j.Verdict != stats.Undecided)
+				}
+				plain += count(anyPlain)
+				corrected += count(anyFalse)
+			}
+			fmt.Fprintf(w, "| %s | %s | %s | **%s** | %s |\n", mix.name, s.Name, share(plain, repeats), share(corrected, repeats), percent(decided, repeats*tableRows, 0))
+		}
+	}
+	fmt.Fprintln(w)
+	return nil
+}
+
+// falseClaim compares a verdict with the true ratio.
+func falseClaim(v stats.Verdict, ratio, margin float64) bool {
+	lo, hi := 1/(1+margin), 1+margin
+	switch v {
+	case stats.Faster:
+		return ratio >= lo
+	case stats.Slower:
+		return ratio <= hi
+	case stats.Equivalent:
+		return ratio < lo || ratio > hi
+	}
+	return false
+}
+
+// looks measures the stopping rule, which looks after every round.
+func looks(w io.Writer, repeats int) error {
+	const least, most, margin = 5, 30, 0.02
+	fmt.Fprintf(w, "### Stopping\n\nA look after every round from %d to %d, 5 %% error for all looks together, margin 2 %% (first row: none, the classical case). \"Naive\" stops at the first look whose 95 %% interval decides.\n", least, most)
+	fmt.Fprintln(w, "\n| truth | noise | naive: false | rule: false | decided | rounds, mean |\n| --- | --- | ---: | ---: | ---: | ---: |")
+	repeats = max(1, repeats/5) // up to 26 comparisons each
+	rule, err := stats.NewSequential(stats.SequentialOptions{MinRounds: least, MaxRounds: most})
+	if err != nil {
+		return err
+	}
+	all := truth.Scenarios()
+	for k, t := range []struct {
+		name          string
+		ratio, margin float64
+	}{
+		{"1, no margin (A/A)", 1, 0}, {"1", 1, margin}, {"1/1.02, the edge", 1 / (1 + margin), margin},
+		{"0.98, just outside", 0.98, margin}, {"0.95, outside", 0.95, margin}, {"0.8, far outside", 0.8, margin},
+	} {
+		for _, s := range []truth.Scenario{all[0], all[2], all[3]} {
+			rng := rand.New(rand.NewPCG(400, uint64(k)))
+			var naive, wrong, decided, rounds int
+			for i := range repeats {
+				arm, base := s.Draw(rng, most, t.ratio)
+				naiveDone := false
+				for n := least; ; n++ {
+					c, err := stats.Paired(arm[:n], base[:n], stats.Options{Margin: t.margin, Resamples: 500, Seed: uint64(i)})
+					if err != nil {
+						return err
+					}
+					if !naiveDone && c.Verdict != stats.Undecided {
+						naiveDone = true
+						naive += count(falseClaim(c.Verdict, t.ratio, t.margin))
+					}
+					look, err := rule.Look(n, c)
+					if err != nil {
+						return err
+					}
+					if look.Stop {
+						rounds += n
+						v := look.Rows[0].Verdict
+						decided += count(v != stats.Undecided)
+						wrong += count(falseClaim(v, t.ratio, t.margin))
+						break
+					}
+				}
+			}
+			fmt.Fprintf(w, "| %s | %s | %s | **%s** | %s | %.1f |\n", t.name, s.Name, share(naive, repeats), share(wrong, repeats), percent(decided, repeats, 0), float64(rounds)/float64(repeats))
+		}
+	}
+	fmt.Fprintln(w)
+	return nil
+}
+
+// alarms counts warnings where there is nothing to say, and where there is.
+func alarms(w io.Writer, repeats int) error {
+	sizes := []int{20, 100, 1000}
+	fmt.Fprintln(w, "### Warnings about samples\n\nSets of samples that get the warning: drift / autocorrelation / bimodal.")
+	fmt.Fprintln(w, "\n| samples are | n = 20 | n = 100 | n = 1000 |\n| --- | ---: | ---: | ---: |")
+	for k, s := range append(truth.Unremarkable(), truth.Remarkable()...) {
+		fmt.Fprintf(w, "| %s |", s.Name)
+		for _, n := range sizes {
+			rng := rand.New(rand.NewPCG(uint64(500+k), uint64(n)))
+			times := map[stats.Code]int{}
+			for range repeats {
+				ws, err := stats.Inspect(s.Draw(rng, n), 0)
+				if err != nil {
+					return err
+				}
+				for _, x := range ws {
+					times[x.Code]++
+				}
+			}
+			fmt.Fprintf(w, " %s / %s / %s |", percent(times[stats.Drift], repeats, 2),
+				percent(times[stats.Autocorrelation], repeats, 2), percent(times[stats.Bimodal], repeats, 2))
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintln(w)
+	return nil
+}
