@@ -4,7 +4,7 @@ import "math"
 
 // Every product below is converted to float64 explicitly. The Go specification
 // lets a compiler fuse x*y + z into one rounding unless the product is rounded
-// by a conversion, and it does so on arm64, ppc64, s390x and amd64 (v3): without
+// by a conversion, and it does so on arm64, ppc64, s390x and riscv64: without
 // the conversions the bytes would depend on the platform.
 
 // normal turns a 64-bit draw into a standard normal deviate by inversion, from
