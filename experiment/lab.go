@@ -1,0 +1,54 @@
+package experiment
+
+import (
+	"mage/evidence"
+	"mage/impl"
+	"mage/timing"
+	"mage/unavailable"
+)
+
+// Lab is what a run needs of the machine: opened devices and the
+// implementations that live on them.
+type Lab struct {
+	Tool            evidence.Tool
+	Host            evidence.Host
+	Devices         []evidence.Device
+	Implementations []impl.Implementation
+	// Lacking maps an implementation's name to the reason this machine cannot
+	// offer it. A name in neither list is an error in the spec.
+	Lacking map[string]*unavailable.Error
+	// Versions of what takes part: "nvrtc", "cupti", "go".
+	Versions map[string]string
+	// Notices are lacks of the machine as a whole: "CUPTI".
+	Notices []*unavailable.Error
+	// Calibrate measures the instruments of the device with this id.
+	Calibrate func(device string) (timing.Calibration, error)
+}
+
+func (l *Lab) find(name string) impl.Implementation {
+	for _, i := range l.Implementations {
+		if i.Name() == name {
+			return i
+		}
+	}
+	return nil
+}
+
+// names lists every implementation that this version knows, available or not.
+func (l *Lab) names() []string {
+	var out []string
+	for _, i := range l.Implementations {
+		out = append(out, i.Name())
+	}
+	for n := range l.Lacking {
+		out = append(out, n)
+	}
+	return out
+}
+
+// launchPath of an implementation that the machine lacks is unknown here.
+const unknownPath = "unavailable"
+
+func unavailableRecord(e *unavailable.Error) *evidence.Unavailable {
+	return &evidence.Unavailable{What: e.What, Reason: e.Reason, Remedy: e.Remedy}
+}

@@ -1,0 +1,230 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"mage/evidence"
+	"mage/gate"
+	"mage/timing"
+)
+
+// rounds measures until the planned number is reached, or the stopping rule of
+// the spec is satisfied.
+func (r *runner) rounds(ctx context.Context, w *caseWork) error {
+	stop, err := r.newStopper(w)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	limit := r.spec.maxRounds()
+	first := r.nextRound(w.id)
+	for round := first; round <= limit; round++ {
+		lines, err := r.roundUntilQuiet(ctx, w, round)
+		if err != nil {
+			return err
+		}
+		done := round - first + 1
+		left := time.Since(began) / time.Duration(done) * time.Duration(limit-round)
+		r.progress.Round(round, limit, disturbedOf(lines), left)
+		if !w.alive() {
+			return nil
+		}
+		if why := stop.look(round, lines, time.Since(began)); why != "" {
+			r.note("info", "stopped", w.id, "", round, why)
+			return nil
+		}
+	}
+	return nil
+}
+
+// nextRound is the first round that an earlier session did not finish.
+func (r *runner) nextRound(id string) int {
+	for round := 1; ; round++ {
+		attempts, quiet := r.state.Complete(id, round)
+		if attempts == 0 || (!quiet && (attempts < r.spec.Repeats || r.interrupted(id, round, attempts))) {
+			return round
+		}
+	}
+}
+
+func (r *runner) interrupted(id string, round, attempt int) bool {
+	return slices.ContainsFunc(r.state.Lines, func(l evidence.Line) bool {
+		return l.Case == id && l.Round == round && l.Attempt == attempt && slices.Contains(l.Disturbed, interruptedLabel)
+	})
+}
+
+// interruptedLabel marks what was measured of a round before it was stopped.
+const interruptedLabel = "interrupted"
+
+func (w *caseWork) alive() bool {
+	for _, e := range w.entrants {
+		if e.op != nil && !e.failed() {
+			return true
+		}
+	}
+	return false
+}
+
+// roundUntilQuiet measures one round, again when it was disturbed. Every attempt
+// is retained; the last one is returned.
+func (r *runner) roundUntilQuiet(ctx context.Context, w *caseWork, round int) ([]evidence.Line, error) {
+	already, _ := r.state.Complete(w.id, round)
+	first := already + 1
+	for attempt := first; ; attempt++ {
+		lines, err := r.round(ctx, w, round, attempt)
+		if err != nil {
+			// What was measured before the interruption is kept, and labelled.
+			for i := range lines {
+				lines[i].Disturbed = append(lines[i].Disturbed, interruptedLabel)
+			}
+		}
+		if len(lines) > 0 {
+			if werr := r.w.AppendRound(lines); werr != nil {
+				return nil, fmt.Errorf("round %d of %s: %w", round, w.id, werr)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		why := disturbedOf(lines)
+		if len(why) == 0 {
+			return lines, nil
+		}
+		r.note("info", "round-disturbed", w.id, "", round, strings.Join(why, "; "))
+		if attempt-first+1 >= r.spec.Repeats {
+			return lines, nil
+		}
+	}
+}
+
+func disturbedOf(lines []evidence.Line) []string {
+	seen := map[string]bool{}
+	var out []string
+	for _, l := range lines {
+		for _, d := range l.Disturbed {
+			if !seen[d] {
+				seen[d] = true
+				out = append(out, d)
+			}
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// round measures every arm once in every cell, in the round's order. Cells are
+// the outer loop: arms that are compared are measured next to each other.
+func (r *runner) round(ctx context.Context, w *caseWork, round, attempt int) ([]evidence.Line, error) {
+	var lines []evidence.Line
+	sequence := order(len(w.entrants), round)
+	for _, m := range r.modes {
+		for _, cache := range r.spec.Caches {
+			for position, i := range sequence {
+				if err := ctx.Err(); err != nil {
+					return lines, err
+				}
+				e := w.entrants[i]
+				if e.op == nil || e.failed() || e.lacks[cellName(m, timing.Cache(cache))] {
+					continue
+				}
+				r.progress.Step(fmt.Sprintf("%s %s %s", e.arm.ID, m, cache))
+				if l, ok := r.cell(w, e, m, timing.Cache(cache), round); ok {
+					l.Attempt, l.Order = attempt, position
+					lines = append(lines, l)
+				}
+			}
+		}
+	}
+	return lines, nil
+}
+
+// cell measures one arm in one mode and cache state, and gates what the timed
+// region left behind.
+func (r *runner) cell(w *caseWork, e *entrant, m timing.Mode, cache timing.Cache, round int) (evidence.Line, bool) {
+	if err := gate.Prepare(e.op); err != nil {
+		r.fail(w, e, round, err.Error())
+		return evidence.Line{}, false
+	}
+	// A state that can't be read is an empty one; doctor says why.
+	before, _ := e.arm.impl.State()
+	reading, err := e.op.Measure(r.request(e, m, cache))
+	after, _ := e.arm.impl.State()
+	if u, ok := lack(err); ok {
+		e.lacks[cellName(m, cache)] = true
+		e.entry.Unavailable = append(e.entry.Unavailable, u)
+		return evidence.Line{}, false
+	}
+	if err != nil {
+		r.fail(w, e, round, fmt.Sprintf("measuring %s %s: %v", m, cache, err))
+		return evidence.Line{}, false
+	}
+	res, err := gate.Check(e.op, w.at(gate.LeftBehind))
+	if err != nil {
+		r.fail(w, e, round, "gate: "+err.Error())
+		return evidence.Line{}, false
+	}
+	e.keepWorst(res)
+	if !res.Passed {
+		r.fail(w, e, round, fmt.Sprintf("gate (left behind by %s %s): %s", m, cache, res.Failure))
+	}
+	l := evidence.Line{
+		Session: r.session, Round: round, Case: w.id, Arm: e.arm.ID,
+		Mode: m.String(), Cache: string(cache),
+		Instrument: string(reading.Instrument), Unit: "us",
+		Operations: reading.Operations, Launches: reading.Launches,
+		Before: before, After: after,
+		Samples: reading.Samples, ReplayUS: reading.ReplayUS,
+	}
+	history := r.clocks[e.arm.Device]
+	l.Disturbed = disturbances(before, after, history.usual(), r.company[e.arm.Device])
+	if len(l.Disturbed) == 0 && history != nil {
+		history.add(after)
+	}
+	return l, true
+}
+
+// keepWorst retains one left-behind result per entry: the first failure, else
+// the largest error seen.
+func (e *entrant) keepWorst(res gate.Result) {
+	for i, g := range e.entry.Gates {
+		if g.Stage == res.Stage {
+			if g.Passed && (!res.Passed || res.MaxAbsError > g.MaxAbsError) {
+				e.entry.Gates[i] = res
+			}
+			return
+		}
+	}
+	e.entry.Gates = append(e.entry.Gates, res)
+}
+
+// request fits the plan's counts to an operation's length: one that takes longer
+// than the budget is sampled once a round, without further warm-up, and the
+// rounds give the spread.
+func (r *runner) request(e *entrant, m timing.Mode, cache timing.Cache) timing.Request {
+	budget := float64(r.spec.Budget.Microseconds())
+	fit := func(n int, us float64) int {
+		if us <= 0 {
+			return n
+		}
+		return min(n, int(budget/us))
+	}
+	sample := e.onceUS * float64(m.N)
+	return timing.Request{
+		Mode: m, Cache: cache,
+		Warmup:     fit(r.spec.Warmup, e.onceUS),
+		Samples:    r.spec.Samples,
+		MinSamples: max(1, fit(r.spec.MinSamples, sample)),
+		BudgetUS:   budget,
+	}
+}
+
+func medianInt(v []int) int {
+	s := slices.Clone(v)
+	sort.Ints(s)
+	return s[(len(s)-1)/2]
+}

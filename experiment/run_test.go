@@ -1,0 +1,307 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"mage/evidence"
+	"mage/gate"
+	"mage/gpu"
+	"mage/timing"
+)
+
+func parse(t *testing.T, text string) *Spec {
+	t.Helper()
+	s, err := ParseSpec("test.toml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func load(t *testing.T, dir string) *evidence.Run {
+	t.Helper()
+	run, err := evidence.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+func TestRunRetainsEverything(t *testing.T) {
+	a, b := &fake{name: "fake/a", us: 10}, &fake{name: "fake/b", us: 5, lacks: map[timing.Kind]bool{timing.Span: true}}
+	out, err := Run(context.Background(), parse(t, fakeSpec), lab(a, b), Options{Results: t.TempDir()})
+	if err != nil || out.Failures != 0 {
+		t.Fatal(out, err)
+	}
+	run := load(t, out.Dir)
+	rec := run.Record
+	if rec.Status != evidence.Complete || len(rec.Cases) != 2 || len(rec.Calibration) != 1 {
+		t.Errorf("status %s, %d cases, %d calibrations", rec.Status, len(rec.Cases), len(rec.Calibration))
+	}
+	// Arms: a, its control (the baseline by default), b, and the lacking one.
+	var ids []string
+	for _, m := range rec.Arms {
+		ids = append(ids, m.ID)
+	}
+	if got := strings.Join(ids, " "); got != "fake/a@go fake/a@go#control fake/b@go cuda/first" {
+		t.Errorf("arms %s", got)
+	}
+	if u := rec.Arms[3].Unavailable; u == nil || u.Reason != "no driver" {
+		t.Errorf("the lacking arm's reason: %+v", u)
+	}
+	// Two cases × three rounds × (three arms with latency + two with span).
+	if len(run.Lines) != 2*3*5 {
+		t.Errorf("%d lines, want 30", len(run.Lines))
+	}
+	for _, e := range rec.Entries {
+		stages := []string{gate.Before, gate.Challenge, gate.LeftBehind, gate.Challenge}
+		if len(e.Gates) != len(stages) {
+			t.Fatalf("%s %s: %d gates", e.Case, e.Arm, len(e.Gates))
+		}
+		for i, g := range e.Gates {
+			if g.Stage != stages[i] || !g.Passed {
+				t.Errorf("%s %s: gate %d is %+v", e.Case, e.Arm, i, g)
+			}
+		}
+		if e.Gates[1].Seed == e.Gates[0].Seed {
+			t.Error("the challenge used the seed that was timed")
+		}
+		if lacks := len(e.Unavailable); (e.Arm == "fake/b@go") != (lacks == 1) {
+			t.Errorf("%s: %d unavailable modes", e.Arm, lacks)
+		}
+	}
+	if a.opened != 4 || a.closed != 4 || b.opened != b.closed {
+		t.Errorf("opened %d, closed %d", a.opened, a.closed)
+	}
+}
+
+func TestOrderRotatesAndTurns(t *testing.T) {
+	first := map[int]int{}
+	follows := map[string]bool{}
+	for round := 1; round <= 6; round++ {
+		o := order(3, round)
+		first[o[0]]++
+		for i := 1; i < 3; i++ {
+			follows[fmt.Sprint(o[i-1], o[i])] = true
+		}
+		sorted := slices.Clone(o)
+		slices.Sort(sorted)
+		if !slices.Equal(sorted, []int{0, 1, 2}) {
+			t.Errorf("round %d: %v is not every arm once", round, o)
+		}
+	}
+	if first[0] != 2 || first[1] != 2 || first[2] != 2 {
+		t.Errorf("first places %v, want two each", first)
+	}
+	if len(follows) != 6 {
+		t.Errorf("only %d of 6 neighbourhoods occurred", len(follows))
+	}
+}
+
+func TestAFailingArmEndsAlone(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		break_     func(*fake)
+		lines      int // of the failing arm in the first case
+	}{
+		{"open", "opening: the device broke", func(f *fake) { f.openErr = errBroken }, 0},
+		{"measure", "measuring latency hot: the device broke", func(f *fake) {
+			f.measured = func(*fakeOperation, timing.Request) error { return errBroken }
+		}, 0},
+		{"wrong after timing", "gate (left behind by latency hot)", func(f *fake) {
+			f.measured = func(o *fakeOperation, _ timing.Request) error { o.out[gate.GuardBytes+1] ^= 0x40; return nil }
+		}, 1},
+		{"writes past the end", "guard", func(f *fake) {
+			f.measured = func(o *fakeOperation, _ timing.Request) error { o.out[len(o.out)-gate.GuardBytes] = 1; return nil }
+		}, 1},
+		{"unwritten in the timed region", "gate (left behind by latency hot)", func(f *fake) {
+			f.measured = func(o *fakeOperation, _ timing.Request) error { return gate.Prepare(o) }
+		}, 1},
+	} {
+		good, bad := &fake{name: "fake/a", us: 10}, &fake{name: "fake/b", us: 5}
+		c.break_(bad)
+		out, err := Run(context.Background(), parse(t, fakeSpec), lab(good, bad), Options{Results: t.TempDir()})
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if out.Failures != 2 {
+			t.Errorf("%s: %d failures, want one per case", c.name, out.Failures)
+		}
+		run := load(t, out.Dir)
+		bads, goods := 0, 0
+		for _, l := range run.Lines {
+			if l.Case != run.Record.Cases[0].ID {
+				continue
+			}
+			if l.Arm == "fake/b@go" {
+				bads++
+			} else {
+				goods++
+			}
+		}
+		if goods != 3*2*2 || bads != c.lines {
+			t.Errorf("%s: %d lines of the sound arms, %d of the other; want 12 and %d", c.name, goods, bads, c.lines)
+		}
+		for _, e := range run.Record.Entries {
+			if e.Arm == "fake/b@go" != strings.Contains(e.Error, c.want) {
+				t.Errorf("%s: entry of %s: %q", c.name, e.Arm, e.Error)
+			}
+		}
+	}
+}
+
+func TestDisturbedRoundIsKeptAndMeasuredAgain(t *testing.T) {
+	pct := func(v float64) gpu.State { return gpu.State{StealPct: &v} }
+	// State is read at calibration, then before and after each cell: the third
+	// reading is after the first cell.
+	a := &fake{name: "fake/a", us: 10, states: []gpu.State{pct(0), pct(0), pct(40), pct(0)}}
+	text := strings.Replace(fakeSpec, `["fake/a", "fake/b", "cuda/first"]`, `["fake/a"]`, 1)
+	out, err := Run(context.Background(), parse(t, text), lab(a), Options{Results: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := load(t, out.Dir)
+	attempts := map[int]int{}
+	for _, l := range run.Lines {
+		if l.Case == run.Record.Cases[0].ID && l.Round == 1 {
+			attempts[l.Attempt]++
+			if disturbed := len(l.Disturbed) > 0; disturbed != (l.Attempt == 1 && l.Mode == "latency" && l.Order == 0) {
+				t.Errorf("attempt %d, mode %s: disturbed %v", l.Attempt, l.Mode, l.Disturbed)
+			}
+		}
+	}
+	if attempts[1] != 4 || attempts[2] != 4 {
+		t.Errorf("lines per attempt of round 1: %v, want 4 and 4", attempts)
+	}
+	if !slices.ContainsFunc(run.Events, func(e evidence.Event) bool { return e.What == "round-disturbed" }) {
+		t.Error("no event says why")
+	}
+}
+
+func TestInterruptThenResume(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cells := 0
+	a, b := &fake{name: "fake/a", us: 10}, &fake{name: "fake/b", us: 5}
+	b.measured = func(*fakeOperation, timing.Request) error {
+		if cells++; cells == 3 { // in round 2 of the first case
+			cancel()
+		}
+		return nil
+	}
+	out, err := Run(ctx, parse(t, fakeSpec), lab(a, b), Options{Results: t.TempDir()})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	run := load(t, out.Dir)
+	if run.Record.Status != evidence.Incomplete || run.Record.Reason != "interrupted" {
+		t.Errorf("status %s (%s)", run.Record.Status, run.Record.Reason)
+	}
+	kept := len(run.Lines)
+	b.measured = nil
+	if _, err := Resume(context.Background(), out.Dir, lab(a), Options{}); err == nil {
+		t.Error("resumed without an arm that the spec names")
+	}
+	out, err = Resume(context.Background(), out.Dir, lab(a, b), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run = load(t, out.Dir)
+	if run.Record.Status != evidence.Complete {
+		t.Errorf("status %s (%s)", run.Record.Status, run.Record.Reason)
+	}
+	whole := map[string]int{}
+	for i, l := range run.Lines {
+		if slices.Contains(l.Disturbed, interruptedLabel) != (i < kept && l.Round == 2) {
+			t.Errorf("line %d (round %d): disturbed %v", i, l.Round, l.Disturbed)
+		}
+		if len(l.Disturbed) == 0 {
+			whole[l.Case]++
+		}
+	}
+	for _, c := range run.Record.Cases {
+		if whole[c.ID] != 3*6 {
+			t.Errorf("%s: %d quiet lines, want 18", c.ID, whole[c.ID])
+		}
+	}
+	if _, err := Resume(context.Background(), out.Dir, lab(a, b), Options{}); err == nil {
+		t.Error("resumed a complete record")
+	}
+}
+
+func TestResumeRefusesAnotherBinary(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	a, b := &fake{name: "fake/a", us: 10, sha: "1111"}, &fake{name: "fake/b", us: 5}
+	b.measured = func(*fakeOperation, timing.Request) error { cancel(); return nil }
+	out, err := Run(ctx, parse(t, fakeSpec), lab(a, b), Options{Results: t.TempDir()})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	b.measured, a.sha = nil, "2222"
+	out, err = Resume(context.Background(), out.Dir, lab(a, b), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// In the case that was begun the changed arm and its control must not go on.
+	if out.Failures != 2 {
+		t.Errorf("%d failures, want 2", out.Failures)
+	}
+}
+
+func TestResumeRefusesAnotherDevice(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	a, b := &fake{name: "fake/a", us: 10}, &fake{name: "fake/b", us: 5}
+	b.measured = func(*fakeOperation, timing.Request) error { cancel(); return nil }
+	out, _ := Run(ctx, parse(t, fakeSpec), lab(a, b), Options{Results: t.TempDir()})
+	other := lab(a, b)
+	other.Devices[0].Name = "another processor"
+	if _, err := Resume(context.Background(), out.Dir, other, Options{}); err == nil || !strings.Contains(err.Error(), "does not offer") {
+		t.Errorf("resumed on another device: %v", err)
+	}
+}
+
+func TestStoppingRuleEndsWhenDecided(t *testing.T) {
+	text := strings.Replace(fakeSpec, "[[case]]", "[stop]\nmax_rounds = 40\n[[case]]", 1)
+	a, b := &fake{name: "fake/a", us: 10}, &fake{name: "fake/b", us: 5}
+	noise := 0
+	jitter := func(o *fakeOperation, _ timing.Request) error {
+		// A small, varying time lets the intervals have a width.
+		noise++
+		o.fake.us *= 1 + 0.001*float64(noise%3-1)
+		return nil
+	}
+	a.measured, b.measured = jitter, jitter
+	out, err := Run(context.Background(), parse(t, text), lab(a, b), Options{Results: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := load(t, out.Dir)
+	last := 0
+	for _, l := range run.Lines {
+		last = max(last, l.Round)
+	}
+	if last < 5 || last >= 40 {
+		t.Errorf("a factor of two was decided after %d rounds", last)
+	}
+	if !slices.ContainsFunc(run.Events, func(e evidence.Event) bool { return e.What == "stopped" && e.Detail != "" }) {
+		t.Error("no event says why it stopped")
+	}
+}
+
+func TestLongSamplesAreRefusedWithAReason(t *testing.T) {
+	text := strings.Replace(fakeSpec, `modes = ["latency", "span"]`, "modes = [\"latency\", \"batch:1000000\"]\nmax_sample = \"1ms\"", 1)
+	a, b := &fake{name: "fake/a", us: 10}, &fake{name: "fake/b", us: 5}
+	out, err := Run(context.Background(), parse(t, text), lab(a, b), Options{Results: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range load(t, out.Dir).Record.Entries {
+		if len(e.Unavailable) == 0 || !strings.Contains(e.Unavailable[0].Reason, "max_sample") {
+			t.Errorf("%s: unavailable %+v", e.Arm, e.Unavailable)
+		}
+	}
+}

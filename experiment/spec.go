@@ -1,0 +1,310 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"mage/contract"
+	"mage/input"
+	"mage/timing"
+)
+
+// DefaultSeed is the seed of every input set unless a spec says otherwise.
+const DefaultSeed = 20260910
+
+// Spec is the declaration of an experiment, as its TOML file has it. A zero
+// value means the default that Parse fills in.
+type Spec struct {
+	Namespace string `toml:"namespace"`
+	Title     string `toml:"title"`
+	Question  string `toml:"question"`
+	Seed      uint64 `toml:"seed"`
+
+	// Implementations are the arms, in the order of the first round.
+	Implementations []string `toml:"implementations"`
+	// Baseline lists names by preference; the first one present is compared
+	// against, per instrument.
+	Baseline []string `toml:"baseline"`
+	// Control repeats these implementations as A/A controls; by default the
+	// baseline, ["none"] for no control.
+	Control []string `toml:"control"`
+
+	Modes  []string `toml:"modes"`
+	Caches []string `toml:"caches"`
+
+	Rounds     int      `toml:"rounds"`
+	Samples    int      `toml:"samples"`
+	MinSamples int      `toml:"min_samples"`
+	Warmup     int      `toml:"warmup"`
+	Repeats    int      `toml:"repeats"`    // attempts at most of a disturbed round
+	Budget     Duration `toml:"budget"`     // host time per cell and round
+	MaxSample  Duration `toml:"max_sample"` // a longer sample makes the mode unavailable
+	Margin     float64  `toml:"margin"`
+	Confidence float64  `toml:"confidence"`
+
+	Stop  *StopRule  `toml:"stop"`
+	Cases []CaseSpec `toml:"case"`
+
+	// Name is the base name of the file and Text its content.
+	Name string `toml:"-"`
+	Text string `toml:"-"`
+}
+
+// StopRule makes the number of rounds depend on the answer: at least Rounds,
+// until every interval clears the margin or fits inside it, or a limit ends it.
+type StopRule struct {
+	MaxRounds int      `toml:"max_rounds"`
+	MaxTime   Duration `toml:"max_time"` // per case
+}
+
+// CaseSpec declares cases of one contract: every shape × distribution × seed.
+type CaseSpec struct {
+	Contract      string           `toml:"contract"`
+	Precision     string           `toml:"precision"`
+	Shapes        []string         `toml:"shapes"` // families: "default", "tails"…
+	Dims          []map[string]int `toml:"dims"`   // explicit shapes
+	Distributions []string         `toml:"distributions"`
+	Seeds         []uint64         `toml:"seeds"`
+}
+
+// Duration is a time.Duration written as "200ms".
+type Duration struct{ time.Duration }
+
+// UnmarshalText reads what time.ParseDuration reads, and refuses negatives.
+func (d *Duration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	if err != nil {
+		return fmt.Errorf("%q is not a duration such as 200ms or 5s", b)
+	}
+	if v < 0 {
+		return fmt.Errorf("the duration %q is negative", b)
+	}
+	d.Duration = v
+	return nil
+}
+
+// Hash is the SHA-256 of the declaration's text.
+func (s *Spec) Hash() string {
+	h := sha256.Sum256([]byte(s.Text))
+	return hex.EncodeToString(h[:])
+}
+
+// LoadSpec reads and checks the file.
+func LoadSpec(path string) (*Spec, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("experiment spec: %w", err)
+	}
+	return ParseSpec(filepath.Base(path), string(b))
+}
+
+// ParseSpec decodes and checks a declaration; name is used in its errors, which
+// are *SpecError with the line and, for a misspelt word, the nearest valid one.
+func ParseSpec(name, text string) (*Spec, error) {
+	s := &Spec{Name: name, Text: text}
+	doc := document{name: name, text: text}
+	if err := doc.decode(s); err != nil {
+		return nil, err
+	}
+	s.fillDefaults()
+	if err := s.check(doc); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Spec) fillDefaults() {
+	def := func(p *int, v int) {
+		if *p == 0 {
+			*p = v
+		}
+	}
+	if s.Seed == 0 {
+		s.Seed = DefaultSeed
+	}
+	def(&s.Rounds, 10)
+	def(&s.Samples, 50)
+	def(&s.MinSamples, 3)
+	def(&s.Warmup, 3)
+	def(&s.Repeats, 3)
+	s.MinSamples = min(s.MinSamples, s.Samples)
+	if s.Budget.Duration == 0 {
+		s.Budget.Duration = 200 * time.Millisecond
+	}
+	if s.MaxSample.Duration == 0 {
+		s.MaxSample.Duration = 5 * time.Second
+	}
+	if s.Margin == 0 {
+		s.Margin = 0.02
+	}
+	if s.Confidence == 0 {
+		s.Confidence = 0.95
+	}
+	if len(s.Modes) == 0 {
+		s.Modes = []string{"span", "batch:100", "graph:100", "submit", "latency", "kernel"}
+	}
+	if len(s.Caches) == 0 {
+		s.Caches = []string{string(timing.Hot)}
+	}
+	if len(s.Baseline) == 0 && len(s.Implementations) > 0 {
+		s.Baseline = s.Implementations[:1]
+	}
+	if len(s.Control) == 0 {
+		s.Control = s.Baseline
+	}
+	for i := range s.Cases {
+		c := &s.Cases[i]
+		if c.Precision == "" {
+			c.Precision = string(contract.FP32)
+		}
+		if len(c.Shapes) == 0 && len(c.Dims) == 0 {
+			c.Shapes = []string{"default"}
+		}
+		if len(c.Distributions) == 0 {
+			if d := input.Distributions(c.Contract); len(d) > 0 {
+				c.Distributions = d[:1]
+			}
+		}
+		if len(c.Seeds) == 0 {
+			c.Seeds = []uint64{s.Seed}
+		}
+	}
+}
+
+var namespacePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+
+// implementationPattern is the form "kind/name"; whether the name exists is for
+// the runner to say, which knows the implementations of this machine.
+var implementationPattern = regexp.MustCompile(`^[a-z0-9]+(/[A-Za-z0-9._-]+)+$`)
+
+func (s *Spec) check(doc document) error {
+	if !namespacePattern.MatchString(s.Namespace) {
+		return doc.errorAt("namespace", "namespace %q must be lower-case letters, digits, '.', '_' or '-', such as mage-001", s.Namespace)
+	}
+	if len(s.Implementations) == 0 {
+		return doc.errorAt("implementations", "no implementations: list at least one, such as \"cpu/naive\"")
+	}
+	for i, n := range s.Implementations {
+		if !implementationPattern.MatchString(n) {
+			return doc.errorAt(n, "implementation %q must have the form kind/name, such as cuda/first", n)
+		}
+		if slices.Contains(s.Implementations[:i], n) {
+			return doc.errorAt("implementations", "implementation %q is listed twice; the control repeats an arm", n)
+		}
+	}
+	for _, list := range []struct {
+		key   string
+		names []string
+	}{{"baseline", s.Baseline}, {"control", s.Control}} {
+		for _, n := range list.names {
+			if n == "none" && list.key == "control" && len(list.names) == 1 {
+				continue
+			}
+			if !slices.Contains(s.Implementations, n) {
+				return doc.errorAt(list.key, "%s %q is not among the implementations%s", list.key, n, didYouMean(n, s.Implementations))
+			}
+		}
+	}
+	for _, m := range s.Modes {
+		if _, err := timing.ParseMode(m); err != nil {
+			kinds := []string{"span", "batch:100", "graph:100", "submit", "latency", "kernel"}
+			return doc.errorAt(m, "%v%s", err, didYouMean(m, kinds))
+		}
+	}
+	for _, c := range s.Caches {
+		if c != string(timing.Hot) && c != string(timing.Cold) {
+			return doc.errorAt(c, "unknown cache state %q (hot, cold)", c)
+		}
+	}
+	for _, p := range []struct {
+		key    string
+		v      int
+		lo, hi int
+	}{
+		{"rounds", s.Rounds, 1, 10_000}, {"samples", s.Samples, 1, 1_000_000},
+		{"min_samples", s.MinSamples, 1, s.Samples}, {"warmup", s.Warmup, 0, 1_000_000},
+		{"repeats", s.Repeats, 1, 100},
+	} {
+		if p.v < p.lo || p.v > p.hi {
+			return doc.errorAt(p.key, "%s = %d must lie between %d and %d", p.key, p.v, p.lo, p.hi)
+		}
+	}
+	if s.Margin <= 0 || s.Margin >= 1 {
+		return doc.errorAt("margin", "margin = %v must lie between 0 and 1, such as 0.02 for 2 %%", s.Margin)
+	}
+	if s.Confidence < 0.5 || s.Confidence >= 1 {
+		return doc.errorAt("confidence", "confidence = %v must lie between 0.5 and 1, such as 0.95", s.Confidence)
+	}
+	if s.Stop != nil && s.Stop.MaxRounds < s.Rounds {
+		return doc.errorAt("max_rounds", "stop.max_rounds = %d is below rounds = %d", s.Stop.MaxRounds, s.Rounds)
+	}
+	if len(s.Cases) == 0 {
+		return doc.errorAt("case", "no cases: add a [[case]] with a contract")
+	}
+	_, err := s.plan(doc)
+	return err
+}
+
+// Plan lists the cases in declared order, each once.
+func (s *Spec) Plan() ([]input.Case, error) {
+	return s.plan(document{name: s.Name, text: s.Text})
+}
+
+func (s *Spec) plan(doc document) ([]input.Case, error) {
+	var out []input.Case
+	seen := map[string]bool{}
+	for i, cs := range s.Cases {
+		at := doc.caseAt(i)
+		c, err := contract.Find(cs.Contract, contract.Precision(cs.Precision))
+		if err != nil {
+			word := cs.Contract
+			if _, named := contract.Find(cs.Contract, contract.FP32); named == nil {
+				word = cs.Precision
+			}
+			return nil, at.errorAt(word, "%v", err)
+		}
+		var shapes []contract.Dims
+		for _, family := range cs.Shapes {
+			d, err := contract.Shapes(c, family)
+			if err != nil {
+				return nil, at.errorAt(family, "%v", err)
+			}
+			shapes = append(shapes, d...)
+		}
+		for _, d := range cs.Dims {
+			if err := c.CheckDims(d); err != nil {
+				return nil, at.errorAt("dims", "%v", err)
+			}
+			shapes = append(shapes, d)
+		}
+		for _, dist := range cs.Distributions {
+			known := input.Distributions(cs.Contract)
+			if !slices.Contains(known, dist) {
+				return nil, at.errorAt(dist, "contract %s has no distribution %q (%s)%s", cs.Contract, dist, strings.Join(known, ", "), didYouMean(dist, known))
+			}
+			for _, d := range shapes {
+				for _, seed := range cs.Seeds {
+					ic := input.Case{Contract: c, Dims: d, Distribution: dist, Seed: seed}
+					if id := CaseID(ic); !seen[id] {
+						seen[id] = true
+						out = append(out, ic)
+					}
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// CaseID names a case: "gelu/fp32/R=4096,D=768/normal/20260910".
+func CaseID(c input.Case) string {
+	return fmt.Sprintf("%s/%s/%s/%s/%d", c.Contract.Name(), c.Contract.Precision(),
+		c.Dims.Format(c.Contract.DimNames()), c.Distribution, c.Seed)
+}
