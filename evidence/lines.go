@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -58,43 +57,43 @@ func parseLines(data []byte, lines []span) (parsed []Line, failed map[int]error)
 // wholeRounds keeps the lines of whole rounds. What follows the last of them is
 // the tail that a kill left; anything else that is not a whole round is an error.
 func wholeRounds(path string, data []byte, lines []span, parsed []Line, failed map[int]error) ([]Line, tail, error) {
-	size := func(i int) (int, error) { // lines of the round that starts at i
+	// round returns how many lines the round that starts at i has, or the line
+	// that keeps it from being whole, and why.
+	round := func(i int) (n, bad int, err error) {
 		if err := failed[i]; err != nil {
-			return 0, err
+			return 0, i, err
 		}
-		of := parsed[i].Of
-		if parsed[i].Part != 1 || of < 1 {
-			return 0, fmt.Errorf("part %d of %d without the parts before it", parsed[i].Part, of)
+		first := &parsed[i]
+		if first.Part != 1 || first.Of < 1 {
+			return 0, i, fmt.Errorf("part %d of %d without the parts before it", first.Part, first.Of)
 		}
-		for k := 1; k < of; k++ {
-			if i+k >= len(lines) {
-				return 0, fmt.Errorf("the round ends after %d of %d lines", k, of)
-			}
-			if err := failed[i+k]; err != nil {
-				return 0, fmt.Errorf("line %d, part %d of the round: %w", lines[i+k].number, k+1, err)
-			}
-			a, b := &parsed[i], &parsed[i+k]
-			if b.Part != k+1 || b.Of != of || b.Case != a.Case || b.Round != a.Round || b.Attempt != a.Attempt || b.Session != a.Session {
-				return 0, fmt.Errorf("the round ends after %d of %d lines", k, of)
+		for k := i + 1; k < i+first.Of; k++ {
+			switch {
+			case k >= len(lines):
+				return 0, i, fmt.Errorf("the round ends after %d of %d lines", k-i, first.Of)
+			case failed[k] != nil:
+				return 0, k, failed[k]
+			case !follows(first, &parsed[k], k-i):
+				return 0, k, fmt.Errorf("the round before it ends after %d of %d lines", k-i, first.Of)
 			}
 		}
-		return of, nil
+		return first.Of, 0, nil
 	}
 	end := 0
 	for end < len(lines) {
-		n, err := size(end)
+		n, bad, err := round(end)
 		if err == nil {
 			end += n
 			continue
 		}
 		for j := end + 1; j < len(lines); j++ {
-			if _, e := size(j); e == nil {
-				return nil, tail{}, &CorruptError{File: path, Line: lines[end].number, Offset: lines[end].from, Err: err}
+			if _, _, e := round(j); e == nil {
+				return nil, tail{}, &CorruptError{File: path, Line: lines[bad].number, Offset: lines[bad].from, Err: err}
 			}
 		}
 		if end == 0 && len(failed) == len(lines) && len(lines) > 1 {
-			return nil, tail{}, &CorruptError{File: path, Line: lines[0].number, Offset: 0,
-				Err: errors.Join(errors.New("no line of it is one of samples"), err)}
+			return nil, tail{}, &CorruptError{File: path, Line: lines[0].number,
+				Err: fmt.Errorf("no line of it is one of samples: %w", err)}
 		}
 		break
 	}
@@ -111,6 +110,12 @@ func wholeRounds(path string, data []byte, lines []span, parsed []Line, failed m
 		}
 	}
 	return parsed[:end:end], t, nil
+}
+
+// follows reports whether l is the line of a round that comes n after its first.
+func follows(first, l *Line, n int) bool {
+	return l.Part == n+1 && l.Of == first.Of && l.Session == first.Session &&
+		l.Case == first.Case && l.Round == first.Round && l.Attempt == first.Attempt
 }
 
 // newTail describes data from line bad on; bad is -1 when every line is good.

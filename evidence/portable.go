@@ -131,7 +131,7 @@ func replaceDir(text, dir, sign string) string {
 			return out.String()
 		}
 		end := i + len(dir)
-		if (i > 0 && pathByte(text[i-1])) || (end < len(text) && text[end] != '/' && pathByte(text[end])) {
+		if (i > 0 && (pathByte(text[i-1]) || text[i-1] == '.' || text[i-1] == '/')) || (end < len(text) && text[end] != '/' && pathByte(text[end])) {
 			out.WriteString(text[:end])
 		} else {
 			out.WriteString(text[:i])

@@ -44,6 +44,9 @@ func (s *lineScanner) parse(b []byte, l *Line) error {
 		case "replay_us":
 			values = &replay
 		}
+		if values == nil && oddKey(key) || values != nil && *values != nil {
+			return fmt.Errorf("the key %q is repeated or oddly spelt", key)
+		}
 		if values != nil && i < len(b) && b[i] == '[' {
 			s.head = append(append(s.head, b[done:i]...), "null"...)
 			if *values, i, err = s.floats(b, i); err != nil {
@@ -71,6 +74,11 @@ func (s *lineScanner) parse(b []byte, l *Line) error {
 		*w = s.word(*w)
 	}
 	return nil
+}
+
+// oddKey reports a key that encoding/json could take for one of the arrays.
+func oddKey(key []byte) bool {
+	return bytes.IndexByte(key, '\\') >= 0 || bytes.EqualFold(key, []byte("samples")) || bytes.EqualFold(key, []byte("replay_us"))
 }
 
 func (s *lineScanner) word(w string) string {
