@@ -103,7 +103,7 @@ func runChecks(ctx context.Context, checks []check) []Finding {
 }
 
 // grace is what a killed program gets to go before its check is left behind.
-const grace = 2 * time.Second
+const grace = time.Second
 
 func (c check) bounded(parent context.Context) []Finding {
 	ctx, cancel := context.WithTimeout(parent, c.limit)
