@@ -1,0 +1,64 @@
+package report
+
+// flatTables is Tables for programs: one comparison table with a row per case
+// and cell, every number in a column of its own.
+func (r *Report) flatTables() []Table {
+	out := []Table{r.runTable(), r.flatComparison()}
+	for _, t := range []Table{r.gatesTable(), r.graphsTable(), r.resourcesTable(),
+		r.calibrationTable(), r.unavailableTable(), r.warningsTable()} {
+		if len(t.Rows) > 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func (r *Report) flatComparison() Table {
+	t := Table{ID: ComparisonTable, Title: "Comparison"}
+	for _, k := range []string{"case", "contract", "precision", "dims", "distribution", "seed", "mode", "cache", "instrument",
+		"device", "arm", "implementation", "path", "rounds", "disturbed", "samples", "operations", "launches",
+		"median_us", "low_us", "high_us", "against", "pairs", "ratio", "ratio_low", "ratio_high",
+		"ratio_table_low", "ratio_table_high", "p_holm", "p_verdict", "margin", "resolution", "verdict", "why",
+		"gflop_per_s", "gbyte_per_s", "floor_us", "floor_bound", "of_floor", "warnings"} {
+		t.Columns = append(t.Columns, Column{Key: k, Head: k})
+	}
+	for _, c := range r.Cases {
+		for _, g := range c.Groups {
+			for _, x := range g.Cells {
+				kinds := ""
+				for i, w := range x.Warnings {
+					if i > 0 {
+						kinds += " "
+					}
+					kinds += w.Kind
+				}
+				data := []any{c.Case.ID, c.Case.Contract, c.Case.Precision, c.Case.Dims.Format(c.Case.DimOrder),
+					c.Case.Distribution, c.Case.Seed, g.Mode, g.Cache, g.Instrument,
+					g.Device, x.Arm, x.Implementation, x.LaunchPath, x.Rounds, x.Disturbed, x.Samples, x.Operations, x.Launches,
+					value(x.MedianUS), value(x.LowUS), value(x.HighUS)}
+				if e := x.Effect; e != nil {
+					data = append(data, e.Against, e.Pairs, e.Ratio, value(e.Low), value(e.High),
+						value(e.TableLow), value(e.TableHigh), e.PHolm, e.PVerdict, e.Margin)
+				} else {
+					data = append(data, make([]any, 10)...)
+				}
+				data = append(data, value(g.Resolution), string(x.Verdict), x.Why, value(x.GFLOPS), value(x.GBps),
+					value(x.FloorUS), string(x.Bound), value(x.OfFloor), kinds)
+				row := Row{Cells: make([]Value, len(data))}
+				for i, d := range data {
+					row.Cells[i] = Value{Data: d}
+				}
+				t.Rows = append(t.Rows, row)
+			}
+		}
+	}
+	return t
+}
+
+// value is x as a datum, nil when absent.
+func value(x *float64) any {
+	if x == nil {
+		return nil
+	}
+	return *x
+}

@@ -1,0 +1,105 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Format is how a report is written.
+type Format string
+
+// The formats.
+const (
+	TableFormat    Format = "table"    // for a terminal
+	Markdown       Format = "markdown" // pipe tables
+	CSV            Format = "csv"      // every number at full precision
+	JSON           Format = "json"     // the whole Report
+	LaTeX          Format = "latex"    // booktabs
+	BenchmarkLines Format = "benchfmt" // the Go benchmark format, for benchstat
+)
+
+// Formats lists the names of the formats.
+func Formats() []string {
+	return []string{string(TableFormat), string(Markdown), string(CSV), string(JSON), string(LaTeX), string(BenchmarkLines)}
+}
+
+// ParseFormat reads the name of a format.
+func ParseFormat(s string) (Format, error) {
+	if slices.Contains(Formats(), s) {
+		return Format(s), nil
+	}
+	return "", fmt.Errorf("unknown format %q (%s)", s, strings.Join(Formats(), ", "))
+}
+
+// RenderOptions say how to draw. The zero value draws plain text of any width.
+type RenderOptions struct {
+	Color bool // ANSI colours, table format only
+	Box   bool // box-drawing characters, table format only
+	Width int  // columns of the terminal; 0: unlimited
+	// Tables selects tables by ID (see TableIDs); none selects all. In CSV, none
+	// selects the comparison alone, which has one row per case and cell.
+	Tables []string
+}
+
+func (o RenderOptions) wants(id string) bool {
+	return len(o.Tables) == 0 || slices.Contains(o.Tables, id)
+}
+
+func (o RenderOptions) check() error {
+	for _, id := range o.Tables {
+		if !slices.Contains(TableIDs(), id) {
+			return fmt.Errorf("unknown table %q (%s)", id, strings.Join(TableIDs(), ", "))
+		}
+	}
+	return nil
+}
+
+// Render writes the report. The same report gives the same bytes.
+func (r *Report) Render(w io.Writer, f Format, o RenderOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	switch f {
+	case BenchmarkLines:
+		return r.renderBenchmarkLines(w)
+	case JSON:
+		return renderJSON(w, r)
+	case CSV:
+		if len(o.Tables) == 0 {
+			o.Tables = []string{ComparisonTable}
+		}
+		return renderTables(w, f, r.flatTables(), o)
+	}
+	return renderTables(w, f, r.Tables(), o)
+}
+
+// renderTables draws the selected tables one below the other.
+func renderTables(w io.Writer, f Format, all []Table, o RenderOptions) error {
+	var tables []Table
+	for _, t := range all {
+		if o.wants(t.ID) {
+			tables = append(tables, t)
+		}
+	}
+	var b strings.Builder
+	switch f {
+	case TableFormat:
+		drawTerminal(&b, tables, o)
+	case Markdown:
+		drawMarkdown(&b, tables)
+	case CSV:
+		if err := drawCSV(&b, tables); err != nil {
+			return err
+		}
+	case LaTeX:
+		drawLaTeX(&b, tables)
+	default:
+		return fmt.Errorf("tables cannot be written as %q", f)
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}

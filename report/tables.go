@@ -1,0 +1,183 @@
+package report
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"mage/evidence"
+)
+
+// The IDs of a report's tables, in order. There is one "comparison" per case.
+const (
+	RunTable         = "run"
+	ComparisonTable  = "comparison"
+	GatesTable       = "gates"
+	GraphsTable      = "graphs"
+	ResourcesTable   = "resources"
+	CalibrationTable = "calibration"
+	UnavailableTable = "unavailable"
+	WarningsTable    = "warnings"
+)
+
+// TableIDs lists the IDs of a report's tables in order.
+func TableIDs() []string {
+	return []string{RunTable, ComparisonTable, GatesTable, GraphsTable, ResourcesTable,
+		CalibrationTable, UnavailableTable, WarningsTable}
+}
+
+// Tables returns the report's tables in order; empty ones are left out.
+func (r *Report) Tables() []Table {
+	all := []Table{r.runTable()}
+	for _, c := range r.Cases {
+		all = append(all, r.comparisonTable(c))
+	}
+	all = append(all, r.gatesTable(), r.graphsTable(), r.resourcesTable(),
+		r.calibrationTable(), r.unavailableTable(), r.warningsTable())
+	out := all[:0]
+	for _, t := range all {
+		if len(t.Rows) > 0 || len(t.Remarks) > 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// runTable is the header: what ran, on what, under which terms.
+func (r *Report) runTable() Table {
+	h := r.Header
+	t := Table{ID: RunTable, Title: h.Namespace + " " + h.RunID,
+		Columns: []Column{{Key: "field", Head: "field"}, {Key: "value", Head: "value", Prose: true}}}
+	add := func(field, value string, tone Tone) {
+		if value != "" {
+			t.Rows = append(t.Rows, Row{Cells: []Value{word(field), word(value).tone(tone)}})
+		}
+	}
+	status, tone := h.Status, Good
+	if h.Status != evidence.Complete {
+		tone = Caution
+		if h.Reason != "" {
+			status += ": " + h.Reason
+		}
+	}
+	add("status", status, tone)
+	add("when", when(h), Plain)
+	for _, d := range h.Devices {
+		add("device "+d.ID, deviceText(d), Plain)
+	}
+	add("host", hostText(h.Host), Plain)
+	add("versions", versionsText(h), Plain)
+	add("tool", toolText(h.Tool), Plain)
+	add("spec", h.SpecName+" "+short(h.SpecSHA256), Plain)
+	add("rounds", roundsText(h), Plain)
+	add("terms", fmt.Sprintf("%s %% intervals, margin ±%s, Holm over %d comparisons",
+		trim(h.Confidence*100), percent(h.Margin), h.Comparisons), Plain)
+	add("resolution", resolutionText(h.Resolution), Plain)
+	return t
+}
+
+func when(h Header) string {
+	s := h.Created.UTC().Format(time.DateTime) + " UTC"
+	if d := h.Updated.Sub(h.Created).Round(time.Second); d > 0 {
+		s += ", " + d.String()
+	}
+	if h.Sessions > 1 {
+		s += fmt.Sprintf(", %d sessions", h.Sessions)
+	}
+	return s
+}
+
+func deviceText(d evidence.Device) string {
+	parts := []string{d.Name}
+	if d.ComputeCapability != "" {
+		parts = append(parts, "compute capability "+d.ComputeCapability)
+	}
+	if d.DriverVersion != "" {
+		parts = append(parts, "driver "+d.DriverVersion)
+	}
+	if d.CUDAVersion != "" {
+		parts = append(parts, "CUDA "+d.CUDAVersion)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func hostText(h evidence.Host) string {
+	parts := []string{h.OS + "/" + h.Arch}
+	if h.CPU != "" {
+		parts = append(parts, h.CPU)
+	}
+	if h.Cores > 0 {
+		parts = append(parts, fmt.Sprintf("%d cores", h.Cores))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func versionsText(h Header) string {
+	names := make([]string, 0, len(h.Versions))
+	for n := range h.Versions {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	for i, n := range names {
+		names[i] = n + " " + h.Versions[n]
+	}
+	return strings.Join(names, ", ")
+}
+
+func toolText(t evidence.Tool) string {
+	s := "mage " + t.Version
+	if t.Commit != "" {
+		s += " (" + short(t.Commit)
+		if t.Modified {
+			s += ", modified"
+		}
+		s += ")"
+	}
+	return s + ", " + t.Go
+}
+
+func roundsText(h Header) string {
+	planned := fmt.Sprintf("%d planned", h.PlannedRounds)
+	if h.MaxRounds > h.PlannedRounds {
+		planned = fmt.Sprintf("%d to %d planned", h.PlannedRounds, h.MaxRounds)
+	}
+	s := fmt.Sprintf("%s per cell; %d cells, %d rounds counted", planned, h.Cells, h.Rounds)
+	if h.Disturbed > 0 {
+		s += fmt.Sprintf(", %d disturbed", h.Disturbed)
+	}
+	return s + fmt.Sprintf(", %d samples", h.Samples)
+}
+
+func resolutionText(rs []Resolution) string {
+	devices := map[string]bool{}
+	for _, r := range rs {
+		devices[r.Device] = true
+	}
+	var parts []string
+	for _, r := range rs {
+		where := r.Mode + " " + r.Cache
+		if len(devices) > 1 {
+			where += " on " + r.Device
+		}
+		size := percent(r.Low)
+		if high := percent(r.High); high != size {
+			size = strings.TrimSuffix(size, " %") + "–" + high
+		}
+		parts = append(parts, where+" "+size)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// short abbreviates a hash.
+func short(hash string) string {
+	if len(hash) > 12 {
+		return hash[:12]
+	}
+	return hash
+}
+
+// trim writes a number without trailing zeros.
+func trim(x float64) string {
+	return strings.TrimSuffix(strings.TrimRight(fixed(x, 6), "0"), ".")
+}
