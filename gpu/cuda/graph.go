@@ -38,11 +38,12 @@ func (s *stream) Capture(f func() error) (_ gpu.Graph, err error) {
 	var template uintptr
 	capturing := true
 	end := func() error {
-		capturing = false
-		return d.check("cuStreamEndCapture", api.cuStreamEndCapture(s.handle, &template))
+		code := api.cuStreamEndCapture(s.handle, &template)
+		capturing = code != 0
+		return d.check("cuStreamEndCapture", code)
 	}
 	defer func() {
-		if capturing { // f failed or panics: what ending it says is a consequence
+		if capturing { // f or ending it failed: what ending it says is a consequence
 			_ = end()
 		}
 		if template != 0 {
