@@ -57,7 +57,7 @@ func writeUntilKilled(dir string) error {
 // over one run, and checks after each that the record loads, that it holds every
 // round that was acknowledged, and that the run goes on from there.
 func TestKilledAtAnyMoment(t *testing.T) {
-	kills := 60
+	kills := 40
 	if testing.Short() {
 		kills = 10
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -18,15 +19,13 @@ type State struct {
 // the round has to be measured; attempts but not done, that it may be tried again.
 func (s *State) Complete(caseID string, round int) (attempts int, done bool) {
 	done = true
-	for cell, rounds := range s.rounds {
+	for cell := range s.rounds {
 		if cell.Case != caseID {
 			continue
 		}
-		for _, a := range rounds {
-			if a.Round == round {
-				attempts = max(attempts, a.Attempt)
-				done = done && s.Done(cell, round)
-			}
+		if tried := s.attempts(cell, round); len(tried) > 0 {
+			attempts = max(attempts, tried[len(tried)-1].Attempt)
+			done = done && s.Done(cell, round)
 		}
 	}
 	return attempts, done && attempts > 0
@@ -34,12 +33,16 @@ func (s *State) Complete(caseID string, round int) (attempts int, done bool) {
 
 // Done reports whether a cell has an undisturbed attempt at a round on disk.
 func (s *State) Done(c Cell, round int) bool {
-	for _, a := range s.rounds[c] {
-		if a.Round == round && a.Disturbed() == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.attempts(c, round), func(a Round) bool { return a.Disturbed() == nil })
+}
+
+// attempts finds the attempts at one round of a cell.
+func (s *State) attempts(c Cell, round int) []Round {
+	all := s.rounds[c]
+	before := func(a Round, n int) int { return a.Round - n }
+	from, _ := slices.BinarySearchFunc(all, round, before)
+	to, _ := slices.BinarySearchFunc(all, round+1, before)
+	return all[from:to]
 }
 
 // Resume opens an unfinished run to append to it in a session of its own, which

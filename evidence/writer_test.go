@@ -201,15 +201,23 @@ func TestOneWriterOnly(t *testing.T) {
 	again.Close()
 }
 
+// BenchmarkAppend appends rounds, each synced. Small rounds show the disk's sync,
+// large ones the encoding.
 func BenchmarkAppend(b *testing.B) {
-	for _, samples := range []int{20, 100, 1000} {
-		b.Run(fmt.Sprintf("samples=%d", samples), func(b *testing.B) {
+	for _, size := range []struct{ lines, samples int }{{6, 20}, {6, 100}, {60, 20}, {60, 100}, {6, 1000}} {
+		b.Run(fmt.Sprintf("lines=%d/samples=%d", size.lines, size.samples), func(b *testing.B) {
 			w, err := Create(b.TempDir(), "bench", testRecord())
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer w.Close()
-			lines := testRound(caseA, 1, 1, samples)
+			var lines []Line
+			for i := 0; len(lines) < size.lines; i++ {
+				for _, l := range testRound(caseA, 1, 1, size.samples) {
+					l.Arm += fmt.Sprint(i)
+					lines = append(lines, l)
+				}
+			}
 			for i := 0; b.Loop(); i++ {
 				for k := range lines {
 					lines[k].Round = i + 1
@@ -218,7 +226,7 @@ func BenchmarkAppend(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(b.N*len(lines)*samples)/b.Elapsed().Seconds(), "samples/s")
+			b.ReportMetric(float64(b.N*len(lines)*size.samples)/b.Elapsed().Seconds(), "samples/s")
 		})
 	}
 }
