@@ -1,0 +1,5 @@
+//go:build !linux && !darwin
+
+package cpu
+
+func readPreemptions() *int64 { return nil }
