@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// childSamples of a line are enough for a kill to land in a write now and then.
+const childSamples = 2000
+
 // writeUntilKilled creates a run below dir, or resumes the one there, and
 // appends rounds, events and updates without end. It says "dir PATH" once the
 // run exists and "ack N" once round N is on disk.
@@ -42,8 +45,7 @@ func writeUntilKilled(dir string) error {
 		if err := w.Event(Event{What: "round", Round: round, Detail: strings.Repeat("x", 3000)}); err != nil {
 			return err
 		}
-		// Large enough that a kill often lands in the middle of a write.
-		if err := w.AppendRound(testRound(caseA, round, 1, 4000)); err != nil {
+		if err := w.AppendRound(testRound(caseA, round, 1, childSamples)); err != nil {
 			return err
 		}
 		fmt.Println("ack", round)
@@ -75,13 +77,21 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// From the first instructions of the process to well into its writing.
-		timer := time.AfterFunc(time.Duration(rand.ExpFloat64()*float64(25*time.Millisecond)), func() { cmd.Process.Kill() })
+		// Every third kill falls anywhere from the first instructions of the process
+		// on, the others while it writes.
+		delay := time.Duration(rand.ExpFloat64() * float64(12*time.Millisecond))
+		timer := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+		if kill%3 == 0 {
+			timer.Reset(delay)
+		}
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			word, rest, _ := strings.Cut(lines.Text(), " ")
 			switch word {
 			case "dir":
 				dir = rest
+				if kill%3 != 0 {
+					timer.Reset(delay)
+				}
 			case "ack":
 				fmt.Sscan(rest, &acked)
 			}
@@ -139,7 +149,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	}
 	for i := range run.Lines { // every sample that was kept is the one that was written
 		l := &run.Lines[i]
-		samples := 4000
+		samples := childSamples
 		if l.Round == next {
 			samples = 10
 		}
