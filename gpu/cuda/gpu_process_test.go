@@ -87,4 +87,3 @@ func TestGPUSignals(t *testing.T) {
 		}
 	}
 }
-
