@@ -19,7 +19,7 @@ func Builtin() fs.FS { return builtin }
 const DescriptionName = "kernel.toml"
 
 // Load reads every kernel below the root of fsys, in lexical order of their
-// directories. origin is what messages call the root: "kernels", "my/kernels".
+// directories; those whose name starts with a dot are passed over. origin is what messages call the root: "kernels", "my/kernels".
 //
 // The error joins every fault found, each with file and line. Kernels without
 // faults are returned beside it, so one bad kernel does not hide the others.
@@ -29,6 +29,9 @@ func Load(fsys fs.FS, origin string) ([]Kernel, error) {
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
+		}
+		if entry.IsDir() && name != "." && strings.HasPrefix(entry.Name(), ".") {
+			return fs.SkipDir // .git, .venv: large, and never kernels
 		}
 		if entry.IsDir() || entry.Name() != DescriptionName {
 			return nil

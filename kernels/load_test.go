@@ -10,7 +10,7 @@ import (
 	"mage/contract"
 )
 
-func builtins(t *testing.T) []Kernel {
+func builtins(t testing.TB) []Kernel {
 	t.Helper()
 	ks, err := Load(Builtin(), "kernels")
 	if err != nil {
@@ -155,12 +155,13 @@ func TestLoadNamesFileLineAndNearestName(t *testing.T) {
 
 func TestOneBadKernelHidesNoOther(t *testing.T) {
 	ks, err := Load(fstest.MapFS{
-		"a/kernel.toml": {Data: []byte(strings.Replace(good, "source =", "sorce =", 1))},
-		"b/kernel.toml": {Data: []byte(good)},
-		"b/gelu.cu":     {Data: []byte("// nothing\n")},
-		"c/kernel.toml": {Data: []byte(strings.Replace(good, `"R / 4"`, `"Q / 4"`, 1))},
-		"d/kernel.toml": {Data: []byte(good)},
-		"d/gelu.cu":     {Data: []byte("// nothing\n")},
+		"a/kernel.toml":  {Data: []byte(strings.Replace(good, "source =", "sorce =", 1))},
+		"b/kernel.toml":  {Data: []byte(good)},
+		"b/gelu.cu":      {Data: []byte("// nothing\n")},
+		"c/kernel.toml":  {Data: []byte(strings.Replace(good, `"R / 4"`, `"Q / 4"`, 1))},
+		"d/kernel.toml":  {Data: []byte(good)},
+		"d/gelu.cu":      {Data: []byte("// nothing\n")},
+		".e/kernel.toml": {Data: []byte("hidden")},
 	}, "")
 	if len(ks) != 1 || ks[0].File != "b/kernel.toml" {
 		t.Errorf("got %d kernels", len(ks))
@@ -189,5 +190,49 @@ func TestMergeRefusesTheSameKernelTwice(t *testing.T) {
 	}
 	if all, err := Merge(ks, mine); err != nil || len(all) != len(ks)+1 {
 		t.Errorf("merged %d kernels, error %v", len(all), err)
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add(good)
+	for _, k := range builtins(f) {
+		text, err := builtin.ReadFile(strings.TrimPrefix(k.File, "kernels/"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Add("launch = 3")
+	f.Add("[launch]\nparams = [1, { buffer = 2 }]")
+	f.Fuzz(func(t *testing.T, text string) {
+		ks, err := Load(fstest.MapFS{"kernel.toml": {Data: []byte(text)}, "gelu.cu": {}}, "my")
+		if err == nil && len(ks) != 1 {
+			t.Errorf("%d kernels and no error", len(ks))
+		}
+		for _, k := range ks {
+			c, err := contract.Find(k.Contract, k.Precisions[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = k.Plan(c.Small(), k.Defaults()) // may fail, must not panic
+		}
+	})
+}
+
+func BenchmarkLoadBuiltin(b *testing.B) {
+	for b.Loop() {
+		if _, err := Load(Builtin(), "kernels"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkPlan(b *testing.B) {
+	ks := builtins(b)
+	d, v := contract.Dims{"R": 4096, "D": 768}, ks[0].Defaults()
+	for b.Loop() {
+		if _, err := ks[0].Plan(d, v); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

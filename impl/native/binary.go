@@ -20,7 +20,7 @@ type binary struct {
 	image     []byte
 	sha256    string
 	kind      string // "cubin", "ptx"
-	compiler  string // "NVRTC 13.0", "committed PTX (NVRTC 13.0 …)"
+	compiler  string // "NVRTC 13.0", "committed PTX, NVRTC 13.0 (V13.0.88)"
 	compileMS float64
 	// resources is the compiler's report by entry; nil when it gave none.
 	resources map[string]cuda.PTXASInfo
@@ -120,7 +120,7 @@ func committed(k kernels.Kernel, v kernels.Values) (binary, error) {
 		image:    k.PTX.Image,
 		sha256:   hash(k.PTX.Image),
 		kind:     "ptx",
-		compiler: "committed PTX (" + k.PTX.Compiler + ")",
+		compiler: "committed PTX, " + k.PTX.Compiler,
 	}, nil
 }
 

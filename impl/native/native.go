@@ -30,6 +30,8 @@ type Compiler interface {
 type Options struct {
 	Device gpu.Device
 	Stream gpu.Stream
+	// DeviceID is the device's name in records: "cuda:0".
+	DeviceID string
 	// Timer may be nil: then nothing can be measured.
 	Timer Timer
 	// Compiler may be nil: then the PTX beside the sources is loaded.
@@ -71,8 +73,8 @@ func (i *Implementation) Name() string { return i.name }
 // LaunchPath returns "driver".
 func (i *Implementation) LaunchPath() string { return "driver" }
 
-// Device returns the device's name.
-func (i *Implementation) Device() string { return i.options.Device.Info().Name }
+// Device returns the device's name in records.
+func (i *Implementation) Device() string { return i.options.DeviceID }
 
 // State reads the condition of the device.
 func (i *Implementation) State() (gpu.State, error) { return i.options.Device.State() }

@@ -318,11 +318,11 @@ func TestRunReportsTheDevicesError(t *testing.T) {
 func TestNewGroupsByNameAndRefusesDuplicates(t *testing.T) {
 	d := newFakeDevice()
 	ks := append(builtin(t), example(t))
-	all, err := New(Options{Device: d}, ks)
+	all, err := New(Options{Device: d, DeviceID: "cuda:0"}, ks)
 	if err != nil || len(all) != 2 || all[0].Name() != "cuda/first" || all[1].Name() != "cuda/vector" {
 		t.Fatalf("%v, %v", all, err)
 	}
-	if all[0].LaunchPath() != "driver" || all[0].Device() != "fake" {
+	if all[0].LaunchPath() != "driver" || all[0].Device() != "cuda:0" {
 		t.Errorf("%s on %s", all[0].LaunchPath(), all[0].Device())
 	}
 	if s, err := all[0].State(); err != nil || len(s.Throttle) != 1 {
