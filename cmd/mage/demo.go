@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"mage/evidence"
+	"mage/experiment"
+	"mage/report"
+)
+
+type demoCommand struct {
+	JSON bool `help:"Print JSON."`
+	laboratoryFlags
+}
+
+// Run performs the built-in demo experiment into a record that is thrown away.
+func (c *demoCommand) Run(s *session) error {
+	spec, err := findBuiltin("demo")
+	if err != nil {
+		return err
+	}
+	m, err := c.open()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	results, err := os.MkdirTemp("", "mage-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(results)
+	p := newProgress(s.stderr)
+	out, err := experiment.Run(s.ctx, spec, &m.Lab, runOptions(results, p))
+	p.Close()
+	if err != nil {
+		return err
+	}
+	run, err := evidence.Load(out.Dir)
+	if err != nil {
+		return err
+	}
+	r, err := report.Build(run, report.Options{})
+	if err != nil {
+		return err
+	}
+	if err := r.Render(s.stdout, outputFlags{JSON: c.JSON, Format: "table"}.format(), report.RenderOptions{}); err != nil {
+		return err
+	}
+	if err := failures(out); err != nil {
+		return err
+	}
+	if !c.JSON {
+		fmt.Fprintln(s.stdout, "Next: mage doctor, mage bench gelu, mage run mage-001")
+	}
+	return nil
+}

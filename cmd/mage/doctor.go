@@ -1,0 +1,46 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"mage/doctor"
+)
+
+type doctorCommand struct {
+	JSON bool `help:"Print JSON."`
+}
+
+func (c *doctorCommand) Run(s *session) error {
+	findings := doctor.Examine(s.ctx, doctor.Options{})
+	if c.JSON {
+		enc := json.NewEncoder(s.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(findings)
+	}
+	t := table.NewWriter()
+	t.SetOutputMirror(s.stdout)
+	t.SetStyle(tableStyle(s.stdout))
+	t.AppendHeader(table.Row{"area", "item", "state", "version", "where, or why not and what to do"})
+	area := ""
+	for _, f := range findings {
+		shown := f.Area
+		if shown == area {
+			shown = ""
+		}
+		area = f.Area
+		state, detail := "available", f.Path
+		if !f.Available {
+			state, detail = "unavailable", f.Reason
+			if f.Remedy != "" {
+				detail += fmt.Sprintf(" (%s)", f.Remedy)
+			}
+		}
+		t.AppendRow(table.Row{shown, f.Item, state, f.Version, detail})
+	}
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 5, WidthMax: 70}})
+	t.Render()
+	return nil
+}

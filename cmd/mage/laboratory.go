@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mage/contract/refcache"
+	"mage/experiment"
+	"mage/experiments"
+	"mage/machine"
+)
+
+// laboratoryFlags choose what a command opens.
+type laboratoryFlags struct {
+	Kernels []string `help:"Directory of your own kernels (kernel.toml + source); may be repeated." placeholder:"DIR" type:"path"`
+	GPU     int      `help:"Ordinal of the GPU to use." default:"0"`
+	NoGPU   bool     `help:"Leave the GPU alone."`
+}
+
+func (f laboratoryFlags) open() (*machine.Machine, error) {
+	return machine.Open(machine.Options{KernelDirs: f.Kernels, GPU: f.GPU, NoGPU: f.NoGPU,
+		Version: version, Commit: commit})
+}
+
+// runOptions keep the record below results. A reference cache that cannot be had
+// costs time, nothing else.
+func runOptions(results string, p experiment.Progress) experiment.Options {
+	cache, err := refcache.New()
+	if err != nil {
+		p.Note("note: references are not cached: " + err.Error())
+	}
+	return experiment.Options{Results: results, Cache: cache, Progress: p}
+}
+
+// findSpec reads a file, or a namespace: experiments/NAME.toml below the working
+// directory, else the built-in experiment of that name.
+func findSpec(name string) (*experiment.Spec, error) {
+	if strings.HasSuffix(name, ".toml") || strings.ContainsRune(name, filepath.Separator) {
+		return experiment.LoadSpec(name)
+	}
+	local := filepath.Join("experiments", name+".toml")
+	if _, err := os.Stat(local); err == nil {
+		return experiment.LoadSpec(local)
+	}
+	return findBuiltin(name)
+}
+
+func findBuiltin(name string) (*experiment.Spec, error) {
+	text, err := experiments.Specs.ReadFile(name + ".toml")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("no experiment %q: neither a file in experiments nor one of the built-in ones (%s)", name, strings.Join(builtinSpecs(), ", "))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return experiment.ParseSpec(name+".toml", string(text))
+}
+
+func builtinSpecs() []string {
+	files, _ := fs.Glob(experiments.Specs, "*.toml") // the pattern is valid
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(f, ".toml")
+	}
+	return files
+}
+
+// failures turns failed arms into the exit code.
+func failures(out experiment.Outcome) error {
+	if out.Failures == 0 {
+		return nil
+	}
+	return &exitError{exitFailed, fmt.Sprintf("%d arms failed their gate or broke down; see the table", out.Failures)}
+}

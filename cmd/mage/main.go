@@ -1,0 +1,104 @@
+// Command mage is a laboratory for GPU kernels: it checks, measures and compares
+// implementations of the same computation, and keeps the evidence.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	kongcompletion "github.com/jotaen/kong-completion"
+)
+
+// version and commit are set by the linker; a plain build leaves them as here.
+var (
+	version = "0.1.0-dev"
+	commit  = ""
+)
+
+// Exit codes.
+const (
+	exitFailed      = 1 // a gate failed, a regression was found, an error
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// commands is the whole command line.
+type commands struct {
+	Demo       demoCommand               `cmd:"" help:"Check and time every contract × implementation that this machine can run; seconds."`
+	Run        runCommand                `cmd:"" help:"Run an experiment into a new record, or finish an incomplete one."`
+	Bench      benchCommand              `cmd:"" help:"Compare implementations of one contract quickly."`
+	Report     reportCommand             `cmd:"" help:"Print the tables of a record."`
+	Compare    compareCommand            `cmd:"" help:"Compare two arms of a record, or two records; exit code 1 on a regression."`
+	Doctor     doctorCommand             `cmd:"" help:"List what this machine offers and what it lacks."`
+	Completion kongcompletion.Completion `cmd:"" help:"Print shell code that turns on completion."`
+
+	Version kong.VersionFlag `help:"Print the version."`
+}
+
+// session is what every command gets: where to write and when to stop.
+type session struct {
+	ctx    context.Context
+	stdout io.Writer
+	stderr io.Writer
+}
+
+// exitError ends the program with a code; its message, if any, is one line.
+type exitError struct {
+	code    int
+	message string
+}
+
+func (e *exitError) Error() string { return e.message }
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+func run(args []string, stdout, stderr io.Writer) int {
+	var cli commands
+	parser, err := kong.New(&cli,
+		kong.Name("mage"),
+		kong.Description("A laboratory for GPU kernels: which changes improve a real workload, and why?"),
+		kong.Writers(stdout, stderr),
+		kong.Vars{"version": version},
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.UsageOnError())
+	if err != nil {
+		fmt.Fprintln(stderr, "mage:", err)
+		return exitUsage
+	}
+	kongcompletion.Register(parser)
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintln(stderr, "mage:", err)
+		return exitUsage
+	}
+	// The first interrupt ends the work cleanly, the second one at once.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	return exitCode(stderr, parsed.Run(&session{ctx, stdout, stderr}))
+}
+
+// exitCode prints err as one line and chooses the exit code.
+func exitCode(stderr io.Writer, err error) int {
+	exit, coded := errors.AsType[*exitError](err)
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "mage: interrupted")
+		return exitInterrupted
+	case coded:
+		if exit.message != "" {
+			fmt.Fprintln(stderr, "mage:", exit.message)
+		}
+		return exit.code
+	}
+	fmt.Fprintln(stderr, "mage:", err)
+	return exitFailed
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"mage/evidence"
+	"mage/experiment"
+)
+
+type runCommand struct {
+	Spec    string `arg:"" optional:"" help:"A namespace such as mage-001, or a TOML file."`
+	Resume  string `help:"Finish this incomplete record instead." placeholder:"DIR" type:"path"`
+	Results string `help:"Where records are kept." default:"results" type:"path" placeholder:"DIR"`
+	laboratoryFlags
+	outputFlags
+}
+
+func (c *runCommand) Run(s *session) error {
+	if (c.Spec == "") == (c.Resume == "") {
+		return &exitError{exitUsage, "give either an experiment to run or --resume DIR"}
+	}
+	var spec *experiment.Spec
+	var err error
+	if c.Spec != "" {
+		if spec, err = findSpec(c.Spec); err != nil {
+			return err
+		}
+	}
+	m, err := c.open()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+
+	progress := newProgress(s.stderr)
+	opt := runOptions(c.Results, progress)
+	var out experiment.Outcome
+	if spec != nil {
+		out, err = experiment.Run(s.ctx, spec, &m.Lab, opt)
+	} else {
+		out, err = experiment.Resume(s.ctx, c.Resume, &m.Lab, opt)
+	}
+	progress.Close()
+	if out.Dir == "" {
+		return err
+	}
+	if err != nil {
+		fmt.Fprintf(s.stderr, "The record is incomplete; finish it with: mage run --resume %s\n", relative(out.Dir))
+		return err
+	}
+	if err := c.print(s, out.Dir); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.stderr, "Record: %s\n", relative(out.Dir))
+	return failures(out)
+}
+
+// relative shortens a path for display.
+func relative(path string) string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	rel, err := filepath.Rel(wd, path)
+	if err != nil || len(rel) >= len(path) {
+		return path
+	}
+	return rel
+}
+
+// findRecord accepts a record's directory, or a namespace whose newest record it
+// then returns.
+func findRecord(results, name string) (string, error) {
+	if _, err := os.Stat(filepath.Join(name, evidence.RecordFile)); err == nil {
+		return name, nil
+	}
+	for _, parent := range []string{name, filepath.Join(results, name)} {
+		// Run ids begin with their time, so that the last is the newest.
+		runs, _ := filepath.Glob(filepath.Join(parent, "*", evidence.RecordFile))
+		if len(runs) > 0 {
+			return filepath.Dir(runs[len(runs)-1]), nil
+		}
+	}
+	if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("no record %q, and none below %s", name, filepath.Join(relative(results), name))
+	}
+	return "", fmt.Errorf("%s is not a record: it has no %s", name, evidence.RecordFile)
+}

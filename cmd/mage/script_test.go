@@ -1,0 +1,26 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"mage": main})
+}
+
+// TestScripts runs mage as a user does; see testdata/script.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			// A GPU would change what the scripts see.
+			e.Setenv("MAGE_LIBCUDA", "/nonexistent/libcuda.so")
+			e.Setenv("XDG_CACHE_HOME", e.WorkDir+"/cache")
+			e.Setenv("HOME", e.WorkDir)
+			return os.MkdirAll(e.WorkDir+"/cache", 0o755)
+		},
+	})
+}
