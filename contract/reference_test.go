@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -220,6 +222,29 @@ func TestCompulsoryBytesCountsReferencedRowsOnce(t *testing.T) {
 	// 3 rows of 4 floats, 6 weights, 6 indices, 11 row pointers, 40 outputs
 	if got, want := c.CompulsoryBytes(d, in), int64(4*(3*4+6+6+11+40)); got != want {
 		t.Errorf("%d bytes, want %d", got, want)
+	}
+}
+
+// References are cached and compared between machines: the same bits must come
+// from any number of cores.
+func TestReferenceDoesNotDependOnCores(t *testing.T) {
+	for c, d := range map[Contract]Dims{
+		Matmul{}: {"M": 300, "N": 333, "K": 257}, GELU{}: {"R": 300, "D": 768}, LayerNorm{}: {"R": 300, "D": 768},
+		Triangle{}: {"N": 65, "C": 9}, Neighbor{}: {"N": 1000, "F": 33, "E": 20000},
+	} {
+		in := sample(c, d, 4)
+		var first []float64
+		for _, cores := range []int{1, 2, 7} {
+			before := runtime.GOMAXPROCS(cores)
+			got := c.Reference(d, in)
+			runtime.GOMAXPROCS(before)
+			if first == nil {
+				first = got
+			}
+			if !slices.Equal(got, first) {
+				t.Errorf("%s: %d cores give other bits than 1", c.Name(), cores)
+			}
+		}
 	}
 }
 
