@@ -17,6 +17,11 @@ type Options struct {
 	Margin     float64 // 0: the plan's
 	Confidence float64 // 0: the plan's, or 0.95
 	Resamples  int     // of the bootstrap; 0: the default of package stats
+
+	// only restricts the report to these arms and baseline replaces the plan's;
+	// what disturbed the other arms still disturbs the round.
+	only     []string
+	baseline []string
 }
 
 func (o Options) withPlan(p evidence.Plan) Options {
@@ -48,6 +53,12 @@ func Build(run *evidence.Run, o Options) (*Report, error) {
 	all, err := collect(run)
 	if err != nil {
 		return nil, err
+	}
+	if o.only != nil {
+		all = slices.DeleteFunc(all, func(s *series) bool { return !slices.Contains(o.only, s.Arm) })
+	}
+	if o.baseline == nil {
+		o.baseline = rec.Plan.Baseline
 	}
 	r := &Report{arms: armLabels(rec.Arms), cases: caseLabels(rec.Cases)}
 	r.Header = header(rec, all, o)

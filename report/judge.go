@@ -209,10 +209,10 @@ func (b *builder) step(g *Group) float64 {
 	return 0
 }
 
-// baseline finds the first of the plan's baselines, given as arm or as
+// baseline finds the first of the wanted baselines, given as arm or as
 // implementation, that has a usable time here; −1 if there is none.
 func (b *builder) baseline(g *Group) int {
-	for _, want := range b.rec.Plan.Baseline {
+	for _, want := range b.opts.baseline {
 		for i, c := range g.Cells {
 			if c.Verdict == "" && (c.Arm == want || c.Implementation == want) {
 				return i
@@ -305,7 +305,8 @@ func poolResolutions(all []measuredResolution) []Resolution {
 // absentees says which arms have no sample of a case because they failed.
 func (b *builder) absentees(c *evidence.Case, all []*series) (notes []string) {
 	for _, a := range b.rec.Arms {
-		if slices.ContainsFunc(all, func(s *series) bool { return s.Case == c.ID && s.Arm == a.ID }) {
+		if b.opts.only != nil && !slices.Contains(b.opts.only, a.ID) ||
+			slices.ContainsFunc(all, func(s *series) bool { return s.Case == c.ID && s.Arm == a.ID }) {
 			continue
 		}
 		for _, e := range b.rec.Entries {

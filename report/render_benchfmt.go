@@ -15,7 +15,8 @@ import (
 // per round, its value the median of the round's samples, because rounds are
 // what is independent; samples of one round are not. What must not be compared
 // (device, instrument, precision, distribution) is file configuration, which
-// benchstat keeps in separate tables. Failed and impossible cells are left out.
+// benchstat keeps in separate tables, and so is the record: times of other
+// sessions are not compared unless one insists (-ignore record). Failed and impossible cells are left out.
 //
 // A paired comparison cannot be expressed in this format: benchstat's p-values
 // ignore the pairing.

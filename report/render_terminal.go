@@ -23,34 +23,39 @@ func drawTerminal(b *strings.Builder, tables []Table, o RenderOptions) {
 		cut = drawTerminalTable(b, t, o) || cut
 	}
 	if cut {
-		fmt.Fprintf(b, "\n%s\n", o.paint(Faint, fmt.Sprintf(
-			"Columns that do not fit %d characters are left out; markdown, csv and json have all.", o.Width)))
+		b.WriteByte('\n')
+		b.WriteString(hang("", fmt.Sprintf(
+			"Columns that do not fit %d characters are left out; markdown, csv and json have all.", o.Width), Faint, o))
 	}
 }
 
 func drawTerminalTable(b *strings.Builder, t Table, o RenderOptions) (cut bool) {
-	b.WriteString(o.paint(Strong, t.Title))
+	title := t.Title
 	if len(t.Lead) > 0 {
-		b.WriteString(o.paint(Faint, ": "+strings.Join(t.Lead, "; ")))
+		title += ": " + strings.Join(t.Lead, "; ")
 	}
-	b.WriteByte('\n')
+	b.WriteString(hang("", title, Strong, o))
 	if len(t.Rows) > 0 {
-		columns := len(t.Columns)
-		t, texts, widths := fit(t, o)
-		cut = len(t.Columns) < columns
-		b.WriteString(drawGrid(t, texts, widths, o))
+		fitted, texts, widths, ok := fit(t, o)
+		if !ok && o.Box {
+			// Lines between columns cost less than the columns.
+			o.Box = false
+			fitted, texts, widths, _ = fit(t, o)
+		}
+		cut = len(fitted.Columns) < len(t.Columns)
+		b.WriteString(drawGrid(fitted, texts, widths, o))
 	}
 	for i, n := range t.Notes {
-		b.WriteString(hang(superscript([]int{i + 1})+" ", n, o))
+		b.WriteString(hang(superscript([]int{i + 1})+" ", n, Faint, o))
 	}
 	for _, n := range t.Remarks {
-		b.WriteString(hang("", n, o))
+		b.WriteString(hang("", n, Faint, o))
 	}
 	return cut
 }
 
 // hang writes a note, wrapped to the width below its mark.
-func hang(mark, note string, o RenderOptions) string {
+func hang(mark, note string, tone Tone, o RenderOptions) string {
 	indent := text.StringWidth(mark)
 	if o.Width > 0 {
 		note = text.WrapSoft(note, max(wrapWidth, o.Width-indent))
@@ -61,16 +66,16 @@ func hang(mark, note string, o RenderOptions) string {
 		if i == 0 {
 			lead = mark
 		}
-		lines[i] = o.paint(Faint, strings.TrimRight(lead+l, " ")) + "\n"
+		lines[i] = o.paint(tone, strings.TrimRight(lead+l, " ")) + "\n"
 	}
 	return strings.Join(lines, "")
 }
 
 // fit drops columns until the rest fits the width. It returns what is left, the
-// aligned texts by row and column, and the width of every column.
-func fit(t Table, o RenderOptions) (Table, [][]string, []int) {
+// aligned texts by row and column, the width of every column, and whether it fits.
+func fit(t Table, o RenderOptions) (_ Table, texts [][]string, widths []int, ok bool) {
 	for {
-		texts, widths := layout(t)
+		texts, widths = layout(t)
 		between := 2
 		total := -between
 		if o.Box {
@@ -85,7 +90,7 @@ func fit(t Table, o RenderOptions) (Table, [][]string, []int) {
 		}
 		over := total - o.Width
 		if o.Width <= 0 || over <= 0 {
-			return t, texts, widths
+			return t, texts, widths, true
 		}
 		give := 0
 		for _, i := range prose {
@@ -103,7 +108,7 @@ func fit(t Table, o RenderOptions) (Table, [][]string, []int) {
 			continue
 		}
 		shrink(widths, prose, over)
-		return t, texts, widths
+		return t, texts, widths, over <= give
 	}
 }
 

@@ -144,17 +144,7 @@ func (r *Report) comparisonRow(t *Table, g Group, c Cell, style numberStyle) Row
 }
 
 func (r *Report) verdict(t *Table, c Cell) Value {
-	v := Value{Text: string(c.Verdict), Data: string(c.Verdict)}
-	switch c.Verdict {
-	case Faster:
-		v.Tone = Good
-	case Slower, Impossible, Failed:
-		v.Tone = Bad
-	case Undecided, NoRounds:
-		v.Tone = Caution
-	case Baseline, Control, NotComparable, Indistinguishable:
-		v.Tone = Faint
-	}
+	v := Value{Text: string(c.Verdict), Data: string(c.Verdict), Tone: verdictTone(c.Verdict)}
 	if c.Why != "" {
 		v.Marks = append(v.Marks, t.footnote(string(c.Verdict)+": "+c.Why))
 	}
@@ -168,6 +158,20 @@ func (r *Report) verdict(t *Table, c Cell) Value {
 		}
 	}
 	return v
+}
+
+func verdictTone(v Verdict) Tone {
+	switch v {
+	case Faster:
+		return Good
+	case Slower, Impossible, Failed:
+		return Bad
+	case Undecided, NoRounds:
+		return Caution
+	case Baseline, Control, NotComparable, Indistinguishable:
+		return Faint
+	}
+	return Plain
 }
 
 func rate(x *float64) Value {

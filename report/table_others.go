@@ -72,7 +72,7 @@ func (r *Report) graphsTable() Table {
 // resourcesTable gives what the binaries need.
 func (r *Report) resourcesTable() Table {
 	t := Table{ID: ResourcesTable, Title: "Binaries and their resources", Columns: []Column{
-		{Key: "case", Head: "case"}, {Key: "arm", Head: "arm"},
+		{Key: "case", Head: "case"}, {Key: "arm", Head: "arm", Prose: true},
 		{Key: "registers", Head: "registers", Align: Right},
 		{Key: "spills", Head: "spills", Unit: "B", Align: Right, Drop: 1},
 		{Key: "shared_bytes", Head: "shared", Unit: "B", Align: Right, Drop: 2},

@@ -1,0 +1,357 @@
+package report_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mage/evidence"
+	"mage/gate"
+	"mage/report"
+	"mage/report/internal/synthetic"
+)
+
+func build(t *testing.T, run *evidence.Run) *report.Report {
+	t.Helper()
+	r, err := report.Build(run, report.Options{Resamples: 500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// cell finds one cell; it fails the test unless there is exactly one.
+func cell(t *testing.T, r *report.Report, arm, mode string) report.Cell {
+	t.Helper()
+	var found []report.Cell
+	for _, c := range r.Cases {
+		for _, g := range c.Groups {
+			for _, x := range g.Cells {
+				if x.Arm == arm && g.Mode == mode {
+					found = append(found, x)
+				}
+			}
+		}
+	}
+	if len(found) != 1 {
+		t.Fatalf("%d cells of %s in mode %s, want 1", len(found), arm, mode)
+	}
+	return found[0]
+}
+
+func kinds(ws []report.Warning) []string {
+	var out []string
+	for _, w := range ws {
+		out = append(out, w.Kind)
+	}
+	return out
+}
+
+func has(t *testing.T, ws []report.Warning, kind string, want bool) {
+	t.Helper()
+	if got := slices.Contains(kinds(ws), kind); got != want {
+		t.Errorf("warning %q: %v, want %v (have %v)", kind, got, want, kinds(ws))
+	}
+}
+
+// duel is a record of two arms on one device in span mode; b takes ratio times as
+// long as a.
+func duel(ratio float64, change func(*synthetic.Builder, *synthetic.Cell)) *synthetic.Builder {
+	s := synthetic.New(20, 60)
+	c := s.Gelu(4096, 768)
+	a, b := s.Arm("cuda/first", "driver", "cuda:0"), s.Arm("cuda/vector", "driver", "cuda:0")
+	s.Entry(c, a, strings.Repeat("1a", 32), 20)
+	s.Entry(c, b, strings.Repeat("2b", 32), 30)
+	base := synthetic.Cell{Case: c, Arm: a, Mode: "span", Cache: "hot", Instrument: "cuda-event", US: 80, Noise: 0.01, RoundNoise: 0.003, Operations: 1}
+	other := base
+	other.Arm, other.US = b, base.US*ratio
+	if change != nil {
+		change(s, &other)
+	}
+	s.Add(base, other)
+	return s
+}
+
+func TestVerdictsFollowTheTruth(t *testing.T) {
+	for _, c := range []struct {
+		ratio float64
+		want  report.Verdict
+	}{{0.8, report.Faster}, {1.25, report.Slower}, {1, report.Equivalent}, {1.005, report.Equivalent}, {1.02, report.Undecided}} {
+		x := cell(t, build(t, duel(c.ratio, nil).Run()), "cuda/vector@driver", "span")
+		if x.Verdict != c.want {
+			t.Errorf("true ratio %g: %s, want %s (ratio %g [%g, %g])", c.ratio, x.Verdict, c.want, x.Effect.Ratio, *x.Effect.Low, *x.Effect.High)
+		}
+		// The seed is fixed, so this is not a matter of chance.
+		if e := x.Effect; !(*e.Low <= c.ratio && c.ratio <= *e.High) || !(*e.TableLow <= *e.Low && *e.High <= *e.TableHigh) {
+			t.Errorf("true ratio %g outside of [%g, %g]", c.ratio, *e.Low, *e.High)
+		}
+		// The rounds share a drift of 2 %: the paired ratio must not feel it.
+		if w := *x.Effect.High - *x.Effect.Low; w > 0.01*c.ratio {
+			t.Errorf("true ratio %g: interval %g wide; pairing should have removed what rounds share", c.ratio, w)
+		}
+	}
+}
+
+func TestMedianAndRates(t *testing.T) {
+	x := cell(t, build(t, duel(1, nil).Run()), "cuda/first@driver", "span")
+	if x.Verdict != report.Baseline || x.Effect != nil {
+		t.Errorf("baseline: %s, %v", x.Verdict, x.Effect)
+	}
+	if len(x.RoundUS) != 20 || x.Samples != 1200 {
+		t.Fatalf("%d rounds, %d samples", len(x.RoundUS), x.Samples)
+	}
+	if !(*x.LowUS <= 80 && 80 <= *x.HighUS) {
+		t.Errorf("median %g [%g, %g] does not hold the true 80 µs", *x.MedianUS, *x.LowUS, *x.HighUS)
+	}
+	n := 4096.0 * 768
+	if want := 9 * n / *x.MedianUS / 1e3; math.Abs(*x.GFLOPS/want-1) > 1e-12 {
+		t.Errorf("%g GFLOP/s, want %g", *x.GFLOPS, want)
+	}
+	if want := (8*n + 4*768) / *x.MedianUS / 1e3; math.Abs(*x.GBps/want-1) > 1e-12 {
+		t.Errorf("%g GB/s, want %g", *x.GBps, want)
+	}
+}
+
+func TestSecondAttemptCounts(t *testing.T) {
+	s := duel(0.8, nil)
+	calm := cell(t, build(t, s.Run()), "cuda/vector@driver", "span")
+	s.Disturb = map[int]string{3: "hw-thermal", 9: "other-process"}
+	r := build(t, s.Run())
+	x := cell(t, r, "cuda/vector@driver", "span")
+	if x.Rounds != 20 || x.Disturbed != 2 || r.Header.Disturbed != 4 {
+		t.Errorf("%d rounds, %d disturbed (header %d), want 20, 2, 4", x.Rounds, x.Disturbed, r.Header.Disturbed)
+	}
+	// Disturbed attempts take three times as long; none may leak into the result.
+	if max := slices.Max(x.RoundUS); max > 1.5*64 {
+		t.Errorf("a disturbed round counts: %g µs", max)
+	}
+	if x.Verdict != calm.Verdict {
+		t.Errorf("verdict %s, undisturbed %s", x.Verdict, calm.Verdict)
+	}
+	has(t, x.Warnings, report.DisturbedRounds, true)
+	has(t, calm.Warnings, report.DisturbedRounds, false)
+}
+
+// A disturbance of one arm discards the attempt for all: they are compared.
+func TestDisturbedArmDiscardsTheAttempt(t *testing.T) {
+	run := duel(0.8, nil).Run()
+	for i := range run.Lines {
+		if l := &run.Lines[i]; l.Arm == "cuda/first@driver" && l.Round == 5 {
+			l.Disturbed = []string{"clock-drift"}
+		}
+	}
+	r := build(t, run)
+	for _, arm := range []string{"cuda/first@driver", "cuda/vector@driver"} {
+		x := cell(t, r, arm, "span")
+		if x.Rounds != 19 || x.Disturbed != 1 {
+			t.Errorf("%s: %d rounds, %d disturbed, want 19, 1", arm, x.Rounds, x.Disturbed)
+		}
+		has(t, x.Warnings, report.FewerRounds, true)
+	}
+}
+
+func TestRoundsArePairedWithinASession(t *testing.T) {
+	run := duel(0.8, nil).Run()
+	for i := range run.Lines {
+		if l := &run.Lines[i]; l.Arm == "cuda/vector@driver" {
+			l.Session = 2
+		}
+	}
+	x := cell(t, build(t, run), "cuda/vector@driver", "span")
+	if x.Verdict != report.NotComparable || !strings.Contains(x.Why, "no round in common") {
+		t.Errorf("%s (%s), want not comparable", x.Verdict, x.Why)
+	}
+}
+
+func TestImpossibleTime(t *testing.T) {
+	s := duel(1, func(s *synthetic.Builder, x *synthetic.Cell) { x.US = 0.2 }) // 28 MFLOP take 0.42 µs at 67 TFLOP/s
+	r := build(t, s.Run())
+	x := cell(t, r, "cuda/vector@driver", "span")
+	if x.Verdict != report.Impossible || x.Effect != nil || r.Header.Comparisons != 0 {
+		t.Errorf("%s, effect %v, %d comparisons", x.Verdict, x.Effect, r.Header.Comparisons)
+	}
+	if len(r.Warnings) == 0 || r.Warnings[0].Kind != report.BelowFloor || r.Warnings[0].Severity != report.Error {
+		t.Errorf("first warning %+v, want the error %s", r.Warnings, report.BelowFloor)
+	}
+	// As a baseline it is passed over, not trusted.
+	s.Record.Plan.Baseline = []string{"cuda/vector", "cuda/first"}
+	if x := cell(t, build(t, s.Run()), "cuda/first@driver", "span"); x.Verdict != report.Baseline {
+		t.Errorf("cuda/first: %s, want it to be the baseline", x.Verdict)
+	}
+}
+
+func TestSubmitTimeHasNoFloorAndNoRate(t *testing.T) {
+	s := duel(1, func(s *synthetic.Builder, x *synthetic.Cell) {})
+	for i := range s.Cells {
+		s.Cells[i].Mode, s.Cells[i].Instrument, s.Cells[i].US = "submit", "host-clock", 0.1
+	}
+	x := cell(t, build(t, s.Run()), "cuda/vector@driver", "submit")
+	if x.Verdict == report.Impossible || x.GFLOPS != nil || x.GBps != nil || x.FloorUS != nil {
+		t.Errorf("submit mode does not time the work: %+v", x)
+	}
+}
+
+func TestIdenticalBinaries(t *testing.T) {
+	s := duel(1, nil)
+	r := build(t, s.Run())
+	has(t, r.Warnings, report.IdenticalBinary, false)
+	s.Record.Entries[1].Identity.BinarySHA256 = s.Record.Entries[0].Identity.BinarySHA256
+	x := cell(t, build(t, s.Run()), "cuda/vector@driver", "span")
+	has(t, x.Warnings, report.IdenticalBinary, true)
+	s.Record.Entries[1].Identity.Block = &[3]uint32{128, 1, 1}
+	for _, w := range cell(t, build(t, s.Run()), "cuda/vector@driver", "span").Warnings {
+		if w.Kind == report.IdenticalBinary && !strings.Contains(w.Text, "launched differently") {
+			t.Errorf("%q does not say that the launch differs", w.Text)
+		}
+	}
+	// One executable may hold many implementations.
+	for i := range s.Record.Entries {
+		s.Record.Entries[i].Identity.BinaryKind = "executable"
+	}
+	has(t, build(t, s.Run()).Warnings, report.IdenticalBinary, false)
+}
+
+func TestTwoInstrumentsAreNotCompared(t *testing.T) {
+	s := duel(0.5, func(s *synthetic.Builder, x *synthetic.Cell) { x.Instrument = "host-clock" })
+	x := cell(t, build(t, s.Run()), "cuda/vector@driver", "span")
+	if x.Verdict != report.NotComparable || x.MedianUS == nil || x.Effect != nil {
+		t.Errorf("%s, median %v, effect %v; want the time without a comparison", x.Verdict, x.MedianUS, x.Effect)
+	}
+	if want := "read with the host-clock, the baseline with the cuda-event"; x.Why != want {
+		t.Errorf("reason %q, want %q", x.Why, want)
+	}
+}
+
+func TestTwoDevicesAreNotCompared(t *testing.T) {
+	s := duel(0.5, nil)
+	s.Record.Arms[1].Device = "cpu"
+	x := cell(t, build(t, s.Run()), "cuda/vector@driver", "span")
+	if x.Verdict != report.NotComparable || !strings.Contains(x.Why, "on device cpu") {
+		t.Errorf("%s (%s), want not comparable: another device", x.Verdict, x.Why)
+	}
+}
+
+func TestFailedGateRemovesTheArm(t *testing.T) {
+	s := duel(0.5, nil)
+	s.Record.Entries[1].Gates[1] = gate.Result{Stage: "left-behind", Failure: "3 of 3145728 values differ, first at [0 1]"}
+	r := build(t, s.Run())
+	x := cell(t, r, "cuda/vector@driver", "span")
+	if x.Verdict != report.Failed || x.MedianUS != nil || !strings.Contains(x.Why, "3 of 3145728 values differ") {
+		t.Errorf("%s (%s), median %v; want failed without a time", x.Verdict, x.Why, x.MedianUS)
+	}
+	if g := r.Gates[1]; g.Passed || g.Error == "" {
+		t.Errorf("gate table says %+v", g)
+	}
+}
+
+func TestOnlyUnavailable(t *testing.T) {
+	s := synthetic.New(20, 10)
+	s.Arm("cuda/first", "driver", "cuda:0")
+	s.Arm("cuda/vector", "driver", "cuda:0")
+	lack := evidence.Unavailable{What: "CUDA", Reason: "libcuda.so.1: cannot open shared object file", Remedy: "install the NVIDIA driver"}
+	for i := range s.Record.Arms {
+		s.Record.Arms[i].Unavailable = &lack
+	}
+	r := build(t, s.Run())
+	if len(r.Cases) != 0 || len(r.Unavailable) != 1 || len(r.Unavailable[0].Where) != 2 {
+		t.Fatalf("%d cases, unavailable %+v; want one reason for two arms", len(r.Cases), r.Unavailable)
+	}
+	var out strings.Builder
+	if err := r.Render(&out, report.TableFormat, report.RenderOptions{Width: 80}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), lack.Remedy) {
+		t.Errorf("the remedy is not shown:\n%s", out.String())
+	}
+}
+
+func TestIncompleteRecord(t *testing.T) {
+	s := duel(0.5, nil)
+	s.Record.Status, s.Record.Reason = evidence.Incomplete, "interrupted"
+	run := s.Run()
+	run.Lines = run.Lines[:14] // seven of twenty rounds
+	r := build(t, run)
+	x := cell(t, r, "cuda/vector@driver", "span")
+	if x.Rounds != 7 {
+		t.Errorf("%d rounds, want 7", x.Rounds)
+	}
+	has(t, r.Warnings, report.IncompleteRecord, true)
+	has(t, x.Warnings, report.FewerRounds, true)
+
+	run.Lines = run.Lines[:2] // one round: an estimate, no interval, no verdict
+	x = cell(t, build(t, run), "cuda/vector@driver", "span")
+	if x.Verdict != report.Undecided || x.LowUS != nil || x.Effect.Low != nil {
+		t.Errorf("one round: %s, %v, %v", x.Verdict, x.LowUS, x.Effect)
+	}
+}
+
+func TestControl(t *testing.T) {
+	s := duel(0.9, nil)
+	control := s.Control("cuda/first@driver")
+	c := s.Cells[0]
+	c.Arm = control
+	s.Add(c)
+	r := build(t, s.Run())
+	x := cell(t, r, control, "span")
+	if x.Verdict != report.Control || x.Effect == nil || x.Effect.Against != "cuda/first@driver" {
+		t.Fatalf("%s, %+v", x.Verdict, x.Effect)
+	}
+	if r.Header.Comparisons != 1 {
+		t.Errorf("%d comparisons; a control is not one of them", r.Header.Comparisons)
+	}
+	if len(r.Header.Resolution) != 1 || !(r.Header.Resolution[0].High > 0 && r.Header.Resolution[0].High < 0.01) {
+		t.Errorf("resolution %+v", r.Header.Resolution)
+	}
+	has(t, x.Warnings, "control-differs", false)
+	s.Cells[2].US *= 1.03
+	r = build(t, s.Run())
+	has(t, cell(t, r, control, "span").Warnings, "control-differs", true)
+	// What the control cannot tell from nothing, nobody can.
+	if res := *r.Cases[0].Groups[0].Resolution; res < 0.03 {
+		t.Errorf("resolution %g, though the control is off by 0.03", res)
+	}
+}
+
+func TestWarningsOfTheSamples(t *testing.T) {
+	for kind, change := range map[string]func(*synthetic.Builder, *synthetic.Cell){
+		"drift":           func(_ *synthetic.Builder, c *synthetic.Cell) { c.Drift = 0.2 },
+		"autocorrelation": func(_ *synthetic.Builder, c *synthetic.Cell) { c.Lag = 0.8 },
+		"bimodal":         func(_ *synthetic.Builder, c *synthetic.Cell) { c.OtherState = 0.3 },
+		"timer-limited":   func(_ *synthetic.Builder, c *synthetic.Cell) { c.US = 5 },
+		"wide-spread":     func(_ *synthetic.Builder, c *synthetic.Cell) { c.US = 80 * 1.06; c.Noise = 0.05 },
+	} {
+		t.Run(kind, func(t *testing.T) {
+			has(t, cell(t, build(t, duel(1.2, nil).Run()), "cuda/vector@driver", "span").Warnings, kind, false)
+			has(t, cell(t, build(t, duel(1.2, change).Run()), "cuda/vector@driver", "span").Warnings, kind, true)
+		})
+	}
+}
+
+func TestClocksThatDisagree(t *testing.T) {
+	for _, c := range []struct {
+		us   float64
+		want bool
+	}{{79, false}, {120, true}} {
+		s := duel(1, nil)
+		k := s.Cells[0]
+		k.Mode, k.Instrument, k.US = "kernel", "cupti", c.us
+		s.Add(k)
+		has(t, build(t, s.Run()).Warnings, "clock-mismatch", c.want)
+	}
+}
+
+func TestBuildRefusesWhatItCannotPlace(t *testing.T) {
+	for name, spoil := range map[string]func(*evidence.Line){
+		"arm":  func(l *evidence.Line) { l.Arm = "nobody" },
+		"case": func(l *evidence.Line) { l.Case = "nothing" },
+		"unit": func(l *evidence.Line) { l.Unit = "ms" },
+		"time": func(l *evidence.Line) { l.Samples = []float64{-1} },
+	} {
+		run := duel(1, nil).Run()
+		spoil(&run.Lines[3])
+		if _, err := report.Build(run, report.Options{}); err == nil {
+			t.Errorf("a bad %s is accepted", name)
+		}
+	}
+}
