@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -124,17 +125,22 @@ func acceleration(jack []float64) float64 {
 }
 
 // interval is the bias-corrected and accelerated interval (Efron, Journal of the
-// American Statistical Association 82, 1987) with each tail holding the given
-// probability.
-func (b bootstrap) interval(tail float64) (lo, hi float64) {
-	z := distuv.UnitNormal.Quantile(tail)
-	at := func(z float64) float64 {
-		w := b.bias + z
-		level := distuv.UnitNormal.CDF(b.bias + w/(1-b.acceleration*w))
-		return quantileSorted(b.replicates, level)
+// American Statistical Association 82, 1987) between the normal quantiles z < 0
+// and −z.
+func (b bootstrap) interval(z float64) (lo, hi float64) {
+	return b.end(b.bias + z), b.end(b.bias - z)
+}
+
+// end is the replicate at Φ(bias + w/(1−a·w)). Beyond w = 1/a, where the formula
+// has its pole, the replicates have ended.
+func (b bootstrap) end(w float64) float64 {
+	level := 0.0
+	if d := 1 - b.acceleration*w; d > 0 {
+		level = distuv.UnitNormal.CDF(b.bias + w/d)
+	} else if w > 0 {
+		level = 1
 	}
-	lo, hi = at(z), at(-z)
-	return math.Min(lo, hi), math.Max(lo, hi)
+	return quantileSorted(b.replicates, level)
 }
 
 // expandedInterval is interval made wide enough for few rounds. A bootstrap of n
@@ -142,38 +148,43 @@ func (b bootstrap) interval(tail float64) (lo, hi float64) {
 // quantiles; asking it for a smaller tail makes up for both (Hesterberg, The
 // American Statistician 69, 2015, section 5.3).
 func (b bootstrap) expandedInterval(tail float64) (lo, hi float64) {
-	return b.interval(distuv.UnitNormal.CDF(b.inflation() * b.student().Quantile(tail)))
+	return b.interval(b.inflation() * b.student().Quantile(tail))
 }
 
 // atMost and atLeast are the p-values that expandedInterval implies: the tails at
 // which its upper end comes down to x and its lower end up to x. A small atMost
-// says that the estimand lies below x.
-func (b bootstrap) atMost(x float64) float64  { return b.student().Survival(b.score(x)) }
-func (b bootstrap) atLeast(x float64) float64 { return b.student().CDF(b.score(x)) }
+// says that the estimand lies below x. Replicates equal to x count against it.
+func (b bootstrap) atMost(x float64) float64 {
+	i, _ := slices.BinarySearch(b.replicates, x) // the first not below x
+	return b.student().Survival(b.score(x, i))
+}
+
+func (b bootstrap) atLeast(x float64) float64 {
+	i := sort.Search(len(b.replicates), func(i int) bool { return b.replicates[i] > x })
+	return b.student().CDF(b.score(x, i))
+}
 
 // score is the Student quantile whose end of expandedInterval is x: it solves
-// bias + w/(1−a·w) = Φ⁻¹(level of x) for w = bias + inflation·score.
-func (b bootstrap) score(x float64) float64 {
-	level := b.level(x)
+// bias + w/(1−a·w) = Φ⁻¹(level of x) for w = bias + inflation·score, the level
+// being the inverse of quantileSorted between the replicates before and at next.
+func (b bootstrap) score(x float64, next int) float64 {
+	r := b.replicates
+	level := 0.0
+	switch {
+	case next == len(r):
+		level = 1
+	case next > 0:
+		level = (float64(next-1) + (x-r[next-1])/(r[next]-r[next-1])) / float64(len(r)-1)
+	}
 	if level == 0 || level == 1 {
 		return math.Inf(int(2*level - 1))
 	}
 	u := distuv.UnitNormal.Quantile(level) - b.bias
-	return (u/(1+b.acceleration*u) - b.bias) / b.inflation()
-}
-
-// level inverts quantileSorted: the share of the replicates below x.
-func (b bootstrap) level(x float64) float64 {
-	r := b.replicates
-	n := len(r)
-	if x <= r[0] {
-		return 0
+	d := 1 + b.acceleration*u
+	if d <= 0 { // no end of an interval lies there
+		return math.Copysign(math.Inf(1), u)
 	}
-	if x >= r[n-1] {
-		return 1
-	}
-	i, _ := slices.BinarySearch(r, x) // r[i-1] < x ≤ r[i]
-	return (float64(i-1) + (x-r[i-1])/(r[i]-r[i-1])) / float64(n-1)
+	return (u/d - b.bias) / b.inflation()
 }
 
 func (b bootstrap) inflation() float64 { return math.Sqrt(float64(b.n) / float64(b.n-1)) }

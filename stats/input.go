@@ -55,7 +55,9 @@ func LogRatios(arm, base []float64) ([]float64, error) {
 	}
 	d := make([]float64, len(arm))
 	for i := range d {
-		d[i] = math.Log(arm[i] / base[i])
+		// A difference, so that exchanging the arms changes the sign and no bit
+		// else: ranks must see those ties.
+		d[i] = math.Log(arm[i]) - math.Log(base[i])
 	}
 	return d, nil
 }

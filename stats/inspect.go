@@ -16,10 +16,15 @@ const (
 	// seriousCorrelation halves the number of independent samples:
 	// (1−r)/(1+r) = 0.54 at r = 0.3.
 	seriousCorrelation = 0.3
-	// dipLimit on √n·dip has a level below 0.001 for every n: the 99.9 % points of
-	// the uniform distribution, the least favourable one, are 0.57 at n = 10, 0.67
-	// at 50, 0.70 at 200 and 0.74 at 2000.
-	dipLimit = 0.75
+	// dipLimit on √n·dip has a level below 0.01 for every n: the 99 % points of the
+	// uniform distribution, the least favourable one, are 0.51 at n = 10, 0.57 at
+	// 50, 0.61 at 200 and 0.62 at 2000. stateDistance takes it further down.
+	dipLimit = 0.62
+	// stateDistance is the least distance of two states in mean deviations within
+	// them; halves of a uniform distribution lie 4 apart, of a normal one 2.9.
+	stateDistance = 6
+	// wild samples on either end do not take part in finding the states.
+	wild = 0.02
 	// minInspect samples are the least that can show anything at inspectLevel.
 	minInspect = 10
 	// dependentRoundsLevel is larger because rounds are few.
@@ -30,8 +35,8 @@ const (
 // taken: drift, autocorrelation, more than one state. matter is the relative size
 // from which a drift or a distance of states is worth a warning, the margin of
 // the comparison for instance; 0 means 0.01. Fewer than ten samples, and samples
-// that are all alike, give no warning. Each of the three speaks on fewer than one
-// in a thousand sets of independent samples (docs/statistics.md).
+// that are all alike, give no warning. Of independent samples, one set in a
+// thousand or fewer gets each of the three (docs/statistics.md).
 func Inspect(samples []float64, matter float64) ([]Warning, error) {
 	if err := checkPositive(samples); err != nil {
 		return nil, err
@@ -59,18 +64,26 @@ func Inspect(samples []float64, matter float64) ([]Warning, error) {
 }
 
 // modes reports whether the samples have two states, and the medians of both
-// sides of the split that explains most of the variance.
+// sides of the split that explains most of the variance. The dip says that the
+// distribution has more than one peak, the distance that the peaks stand apart.
 func modes(samples []float64, matter float64) (lo, hi float64, ok bool) {
 	s := sorted(samples)
-	if s[0] == s[len(s)-1] {
+	if s[0] == s[len(s)-1] || math.Sqrt(float64(len(s)))*dip(spread(s)) <= dipLimit {
 		return 0, 0, false
 	}
-	if math.Sqrt(float64(len(s)))*dip(spread(s)) <= dipLimit {
-		return 0, 0, false
-	}
+	cut := int(wild * float64(len(s)))
+	s = s[cut : len(s)-cut]
 	k := split(s)
 	lo, hi = medianSorted(s[:k]), medianSorted(s[k:])
-	return lo, hi, hi/lo-1 >= matter
+	within := 0.0
+	for i, v := range s {
+		if i < k {
+			within += math.Abs(v-lo) / float64(len(s))
+		} else {
+			within += math.Abs(v-hi) / float64(len(s))
+		}
+	}
+	return lo, hi, hi-lo >= stateDistance*within && hi/lo-1 >= matter
 }
 
 // spread undoes a timer's steps: each value of an ascending slice moves by a

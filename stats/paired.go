@@ -3,6 +3,8 @@ package stats
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Limits of [Paired]. Fewer rounds than VerdictRounds give an estimate and an
@@ -106,7 +108,7 @@ func pairedLog(d []float64, o Options) (Comparison, error) {
 	if n > 1 {
 		c.boot = newBootstrap(d, c.estimate, o.Resamples, o.Seed)
 		c.stdErr = c.boot.stdErr()
-		lo, hi := c.boot.interval((1 - o.Confidence) / 2)
+		lo, hi := c.boot.interval(distuv.UnitNormal.Quantile((1 - o.Confidence) / 2))
 		c.BCa = Interval{math.Exp(lo), math.Exp(hi), o.Confidence}
 	} else {
 		c.BCa = Interval{0, math.Inf(1), o.Confidence}

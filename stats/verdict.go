@@ -24,7 +24,7 @@ type Interval struct {
 func (i Interval) Contains(x float64) bool { return i.Lo <= x && x <= i.Hi }
 
 // Judge places the interval against the margin m, a fraction: ratios within
-// [1/(1+m), 1+m] count as equivalent.
+// [1/(1+m), 1+m] count as equivalent. Without a margin nothing does.
 func (i Interval) Judge(m float64) Verdict {
 	lo, hi := 1/(1+m), 1+m
 	switch {
@@ -32,7 +32,7 @@ func (i Interval) Judge(m float64) Verdict {
 		return Faster
 	case i.Lo > hi:
 		return Slower
-	case lo <= i.Lo && i.Hi <= hi:
+	case m > 0 && lo <= i.Lo && i.Hi <= hi:
 		return Equivalent
 	}
 	return Undecided
