@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"unsafe"
@@ -28,14 +29,16 @@ type cuptiLibrary struct {
 	version uint32
 	symbol  cuptiSymbols
 
-	buffers  cuptiBuffers
-	tracing  sync.Mutex // held during a trace: activity kinds are process-wide
-	attached bool       // the callbacks are registered; guarded by tracing
+	buffers cuptiBuffers
+	tracing sync.Mutex // held during a trace: activity kinds are process-wide
+	// The callbacks as C sees them, made once: Go can never free one. Guarded by
+	// tracing.
+	requested, completed uintptr
 }
 
 type cuptiSymbols struct {
-	version, register, enable, disable uintptr
-	flush, next, dropped, resultString uintptr
+	version, register, enable, disable, finalize uintptr
+	flush, next, dropped, resultString           uintptr
 }
 
 // theCUPTI is the process's CUPTI. It is the package's one mutable variable,
@@ -76,6 +79,7 @@ func newCUPTILibrary(path string, handle uintptr) (*cuptiLibrary, error) {
 		"cuptiActivityRegisterCallbacks":    &c.symbol.register,
 		"cuptiActivityEnable":               &c.symbol.enable,
 		"cuptiActivityDisable":              &c.symbol.disable,
+		"cuptiFinalize":                     &c.symbol.finalize,
 		"cuptiActivityFlushAll":             &c.symbol.flush,
 		"cuptiActivityGetNextRecord":        &c.symbol.next,
 		"cuptiActivityGetNumDroppedRecords": &c.symbol.dropped,
@@ -96,15 +100,24 @@ func newCUPTILibrary(path string, handle uintptr) (*cuptiLibrary, error) {
 	return c, nil
 }
 
-// attach registers the buffer callbacks, once. The caller holds tracing.
+// attach registers the buffer callbacks. The caller holds tracing.
 func (c *cuptiLibrary) attach() error {
-	if c.attached {
-		return nil
+	if c.requested == 0 {
+		c.requested = purego.NewCallback(c.buffers.requested)
+		c.completed = purego.NewCallback(c.buffers.completed)
 	}
-	r := callC(c.symbol.register, purego.NewCallback(c.buffers.requested), purego.NewCallback(c.buffers.completed))
-	// The two callbacks are spent either way, so a refusal is final too.
-	c.attached = r == 0
-	return c.check("cuptiActivityRegisterCallbacks", r)
+	return c.check("cuptiActivityRegisterCallbacks", callC(c.symbol.register, c.requested, c.completed))
+}
+
+// detach ends CUPTI's presence in the process, up to the next attach. NVIDIA asks
+// that the device be synchronized and the buffers flushed before.
+func (c *cuptiLibrary) detach() error {
+	derr := c.failure("cuptiActivityDisable", callC(c.symbol.disable, activityConcurrentKernel))
+	if err := c.failure("cuptiFinalize", callC(c.symbol.finalize)); err != nil {
+		return errors.Join(derr, err)
+	}
+	c.buffers.reclaim()
+	return derr
 }
 
 // check makes a failed set-up call an *unavailable.Error that names CUPTI's own

@@ -90,3 +90,16 @@ func (b *cuptiBuffers) giveBack(filled []cuptiFilled) {
 		_ = unix.Munmap(f.memory)
 	}
 }
+
+// reclaim takes back everything when CUPTI is gone: buffers that were never
+// delivered, and deliveries that nobody read.
+func (b *cuptiBuffers) reclaim() {
+	rest := b.take()
+	b.mu.Lock()
+	for _, memory := range b.lent {
+		rest = append(rest, cuptiFilled{memory: memory})
+	}
+	clear(b.lent)
+	b.mu.Unlock()
+	b.giveBack(rest)
+}

@@ -1,6 +1,9 @@
 package cuda
 
 import (
+	"errors"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -18,6 +21,7 @@ extern "C" __global__ void wait(unsigned long long ns) {
   do asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now)); while (now - begin < ns);
 }
 extern "C" __global__ void nothing() {}
+extern "C" __global__ void fault() { *(volatile int *)8 = 1; }
 `
 
 // traced is a real device with the kernels above. Tests that use it skip on a
@@ -222,59 +226,77 @@ func TestTraceOfAnotherDevice(t *testing.T) {
 	}
 }
 
-// BenchmarkSubmitAroundTrace measures what a trace leaves behind: the host time
-// of a submit, and of a graph replay of 50 nodes with its wait, before CUPTI is
-// loaded, with it loaded, and after a trace. Run it alone, in this order.
-func BenchmarkSubmitAroundTrace(b *testing.B) {
-	for _, stage := range []struct {
-		name  string
-		first func(*traced) error
-	}{
-		{"never", func(*traced) error { return nil }},
-		{"loaded", func(*traced) error { _, err := openTracer(); return err }},
-		{"traced", func(d *traced) error {
-			_, err := d.TraceKernels(func() error { return nil })
-			return err
-		}},
-		{"new-context", func(*traced) error { return nil }},
-	} {
-		b.Run(stage.name+"/submit", func(b *testing.B) {
-			d := openTraced(b)
-			nothing := d.bind(b, "nothing", one())
-			if err := stage.first(d); err != nil {
-				b.Skip(err)
-			}
-			i := 0
-			for b.Loop() {
-				if err := nothing.Submit(d.stream); err != nil {
-					b.Fatal(err)
-				}
-				if i++; i%512 == 0 {
-					b.StopTimer()
-					if err := d.stream.Synchronize(); err != nil {
-						b.Fatal(err)
-					}
-					b.StartTimer()
-				}
-			}
-		})
-		b.Run(stage.name+"/graph50", func(b *testing.B) {
-			d := openTraced(b)
-			g, err := d.stream.Capture(d.times(50, d.bind(b, "nothing", one())))
-			if err != nil {
+// TestTraceOfFault runs a kernel that faults in a trace: the fault is what the
+// caller sees, and the process ends in order. It needs a process of its own,
+// because a fault ends CUDA for the whole process.
+func TestTraceOfFault(t *testing.T) {
+	const marker = "MAGE_TEST_FAULT"
+	if os.Getenv(marker) == "" {
+		openTraced(t) // skips where the child would
+		child := exec.Command(os.Args[0], "-test.run=^TestTraceOfFault$", "-test.v")
+		child.Env = append(os.Environ(), marker+"=1")
+		out, err := child.CombinedOutput()
+		if err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	d := openTraced(t)
+	d.trace(t, func() error { return nil }) // skips where there is no CUPTI
+	_, err := d.TraceKernels(d.times(2, d.bind(t, "fault", one())))
+	var fault *DriverError
+	if !errors.As(err, &fault) || !fault.Sticky {
+		t.Errorf("got %v, want a sticky error of the driver", err)
+	}
+}
+
+// BenchmarkGraphAroundTrace and BenchmarkSubmitAroundTrace measure what a trace
+// leaves behind: the time of a graph replay of 50 empty kernels with its wait,
+// and of a submit on the host, in a context before and after a trace.
+func BenchmarkGraphAroundTrace(b *testing.B) {
+	aroundTrace(b, func(b *testing.B, d *traced, nothing gpu.Launch, g gpu.Graph) {
+		for b.Loop() {
+			if err := d.stream.Replay(g); err != nil {
 				b.Fatal(err)
 			}
-			if err := stage.first(d); err != nil {
-				b.Skip(err)
+			if err := d.stream.Synchronize(); err != nil {
+				b.Fatal(err)
 			}
-			for b.Loop() {
-				if err := d.stream.Replay(g); err != nil {
-					b.Fatal(err)
-				}
+		}
+	})
+}
+
+func BenchmarkSubmitAroundTrace(b *testing.B) {
+	aroundTrace(b, func(b *testing.B, d *traced, nothing gpu.Launch, g gpu.Graph) {
+		const queued = 512 // below the depth at which a submit waits for the device
+		for i := 1; b.Loop(); i++ {
+			if err := nothing.Submit(d.stream); err != nil {
+				b.Fatal(err)
+			}
+			if i%queued == 0 {
+				b.StopTimer()
 				if err := d.stream.Synchronize(); err != nil {
 					b.Fatal(err)
 				}
+				b.StartTimer()
 			}
+		}
+	})
+}
+
+func aroundTrace(b *testing.B, measure func(*testing.B, *traced, gpu.Launch, gpu.Graph)) {
+	for _, when := range []string{"before", "after"} {
+		b.Run(when, func(b *testing.B) {
+			d := openTraced(b)
+			nothing := d.bind(b, "nothing", one())
+			g, err := d.stream.Capture(d.times(50, nothing))
+			if err != nil {
+				b.Fatal(err)
+			}
+			if when == "after" {
+				d.trace(b, func() error { return d.stream.Replay(g) })
+			}
+			measure(b, d, nothing, g)
 		})
 	}
 }

@@ -16,10 +16,11 @@ import (
 // cuptiStub is the stub library with its controls.
 type cuptiStub struct {
 	*tracer
-	launch  func(n int32)
-	refuse  func(result int32)
-	badTime func(kind int32)
-	enabled func() int32
+	launch   func(n int32)
+	refuse   func(result int32)
+	badTime  func(kind int32)
+	enabled  func() int32
+	attached func() int32
 }
 
 func newCUPTIStub(t *testing.T, flags ...string) *cuptiStub {
@@ -38,6 +39,7 @@ func newCUPTIStub(t *testing.T, flags ...string) *cuptiStub {
 	purego.RegisterLibFunc(&s.refuse, handle, "stub_refuse")
 	purego.RegisterLibFunc(&s.badTime, handle, "stub_bad_time")
 	purego.RegisterLibFunc(&s.enabled, handle, "stub_enabled")
+	purego.RegisterLibFunc(&s.attached, handle, "stub_attached")
 	return s
 }
 
@@ -54,8 +56,8 @@ func TestTrace(t *testing.T) {
 	if want := n - n/3; len(records) != want {
 		t.Fatalf("%d kernels, want %d", len(records), want)
 	}
-	if s.enabled() != 0 {
-		t.Error("tracing is still enabled")
+	if s.enabled()+s.attached() != 0 {
+		t.Error("CUPTI is still attached")
 	}
 	for j, k := range records {
 		i := k.Correlation
@@ -141,8 +143,8 @@ func TestTraceFailures(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want an error with %q", err, c.want)
 			}
-			if s.enabled() != 0 {
-				t.Error("tracing is still enabled")
+			if s.enabled()+s.attached() != 0 {
+				t.Error("CUPTI is still attached")
 			}
 			s.badTime(0)
 			if len(c.flags) == 0 {
@@ -160,8 +162,8 @@ func TestTracePanicDisables(t *testing.T) {
 		defer func() { _ = recover() }()
 		_, _ = s.trace(noSync, func() error { s.launch(3); panic("in f") })
 	}()
-	if s.enabled() != 0 {
-		t.Error("tracing is still enabled")
+	if s.enabled()+s.attached() != 0 {
+		t.Error("CUPTI is still attached")
 	}
 	if r, err := s.trace(noSync, func() error { s.launch(6); return nil }); err != nil || len(r) != 4 {
 		t.Errorf("the next trace gave %d kernels, %v; want 4", len(r), err)
@@ -175,6 +177,9 @@ func TestTraceRefused(t *testing.T) {
 	u, ok := unavailable.As(err)
 	if !ok || !strings.Contains(u.Reason, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED (39)") || u.Remedy == "" {
 		t.Errorf("got %v", err)
+	}
+	if s.attached() != 0 {
+		t.Error("CUPTI is still attached")
 	}
 	s.refuse(0)
 	if _, err := s.trace(noSync, func() error { return nil }); err != nil {

@@ -40,8 +40,13 @@ func (t *tracer) close() {
 // graph give a record each, with the node's identity. Records that CUPTI dropped
 // or could not time are an error. Another trace under way is one too.
 //
-// Modules launched in f must stay loaded until trace returns: the records point
-// to their names.
+// The gaps between kernels grow while they are traced, so only their durations
+// mean something. CUPTI is attached for the trace alone and detached after it:
+// left attached with nothing enabled, it makes every later graph replay slower
+// by tens of per cent (BenchmarkGraphAroundTrace). Attaching costs milliseconds.
+//
+// Modules launched in f must stay loaded until trace returns, because records
+// point to their names, and no other goroutine may use CUDA during it.
 func (t *tracer) trace(sync func() error, f func() error) (records []gpu.KernelRecord, err error) {
 	if t == nil || t.cupti == nil {
 		return nil, errors.New("tracing kernels: the tracer is closed")
@@ -57,61 +62,53 @@ func (t *tracer) trace(sync func() error, f func() error) (records []gpu.KernelR
 	if err := c.attach(); err != nil {
 		return nil, err
 	}
-	if err := c.discardEarlier(); err != nil {
-		return nil, fmt.Errorf("tracing kernels: %w", err)
-	}
+	settled := false
+	defer func() {
+		if !settled { // f panicked: nothing was waited for
+			_ = sync()
+			_ = c.flush()
+		}
+		// Whatever happened in f, later launches must not be traced.
+		if derr := c.detach(); derr != nil {
+			records, err = nil, errors.Join(err, fmt.Errorf("ending a kernel trace: %w", derr))
+		}
+	}()
 	if err := c.check("cuptiActivityEnable", callC(c.symbol.enable, activityConcurrentKernel)); err != nil {
+		settled = true
 		return nil, err
 	}
-	enabled := true
-	disable := func() error {
-		if !enabled {
-			return nil
-		}
-		enabled = false
-		return c.failure("cuptiActivityDisable", callC(c.symbol.disable, activityConcurrentKernel))
-	}
-	// A panic in f must not leave every later launch traced.
-	defer func() { err = errors.Join(err, disable()) }()
-
 	ferr := f()
 	serr := sync()
 	flushErr := c.flush()
-	disableErr := disable()
-	filled := c.buffers.take()
-	defer c.buffers.giveBack(filled)
+	settled = true
 	if ferr != nil {
 		return nil, ferr
 	}
-	for _, e := range []error{serr, flushErr, disableErr} {
+	for _, e := range []error{serr, flushErr} {
 		if e != nil {
 			return nil, fmt.Errorf("tracing kernels: %w", e)
 		}
 	}
-	n, err := c.droppedRecords()
-	if err != nil {
-		return nil, fmt.Errorf("tracing kernels: %w", err)
-	}
-	if n != 0 {
-		return nil, fmt.Errorf("tracing kernels: CUPTI dropped %d records", n)
-	}
-	records, err = c.parse(filled)
+	records, err = c.collect()
 	if err != nil {
 		return nil, fmt.Errorf("tracing kernels: %w", err)
 	}
 	return records, nil
 }
 
-// discardEarlier drops what an earlier, failed trace left behind.
-func (c *cuptiLibrary) discardEarlier() error {
-	if err := c.flush(); err != nil {
-		return err
+// collect reads what was delivered. It must run before detach: names belong to
+// CUPTI.
+func (c *cuptiLibrary) collect() ([]gpu.KernelRecord, error) {
+	n, err := c.droppedRecords()
+	if err != nil {
+		return nil, err
 	}
-	if _, err := c.droppedRecords(); err != nil {
-		return err
+	if n != 0 {
+		return nil, fmt.Errorf("CUPTI dropped %d records", n)
 	}
-	c.buffers.giveBack(c.buffers.take())
-	return nil
+	filled := c.buffers.take()
+	defer c.buffers.giveBack(filled)
+	return c.parse(filled)
 }
 
 // flush makes CUPTI deliver every buffer: complete ones first, then by force the

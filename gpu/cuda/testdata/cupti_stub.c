@@ -53,14 +53,22 @@ int cuptiGetVersion(uint32_t *v) { *v = STUB_VERSION; return 0; }
 int cuptiGetResultString(int r, const char **s) {
   switch (r) {
   case 39: *s = "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"; return 0;
+  case 15: *s = "CUPTI_ERROR_NOT_INITIALIZED"; return 0;
   case 12: *s = "CUPTI_ERROR_MAX_LIMIT_REACHED"; return 0;
   }
   return 1;
 }
 int cuptiActivityRegisterCallbacks(request r, complete c) { ask = r; give = c; return 0; }
-int cuptiActivityEnable(int kind) { if (kind != 10) return 21; if (enable_result) return enable_result; enabled = 1; return 0; }
+int cuptiActivityEnable(int kind) { if (!ask) return 15; if (kind != 10) return 21; if (enable_result) return enable_result; enabled = 1; return 0; }
 int cuptiActivityDisable(int kind) { if (kind != 10) return 21; enabled = 0; return 0; }
 int cuptiActivityGetNumDroppedRecords(void *c, uint32_t s, size_t *n) { *n = dropped; dropped = 0; return 0; }
+
+int cuptiFinalize(void) {
+  if (enabled || !ask) return 7;
+  ask = 0, give = 0;
+  return 0;
+}
+int stub_attached(void) { return ask != 0; }
 
 static void fill(struct kernel *k, int i) {
   memset(k, 0xee, sizeof *k); /* what is not set must not be read */
@@ -101,6 +109,7 @@ static void *deliver(void *unused) {
 int cuptiActivityFlushAll(int forced) {
   pthread_t t;
   (void)forced;
+  if (!ask) return 15;
   if (pthread_create(&t, 0, deliver, 0)) return 999;
   pthread_join(t, 0);
   return 0;
