@@ -41,6 +41,10 @@ func TestEveryContractHasDistributions(t *testing.T) {
 		for _, d := range input.Distributions(c.Name()) {
 			generate(t, c, c.Small(), d, input.DefaultSeed)
 		}
+		// The edge cases of the gate suite must all be generated here.
+		for _, e := range contract.EdgeCases(c) {
+			generate(t, c, e.Dims, e.Distribution, input.DefaultSeed)
+		}
 	}
 }
 
