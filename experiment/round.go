@@ -146,7 +146,14 @@ func (r *runner) round(ctx context.Context, w *caseWork, round, attempt int) ([]
 // cell measures one arm in one mode and cache state, and gates what the timed
 // region left behind.
 func (r *runner) cell(w *caseWork, e *entrant, m timing.Mode, cache timing.Cache, round int) (evidence.Line, bool) {
-	if err := gate.Prepare(e.op); err != nil {
+	// Every other round poisons with what looks like a result, so that nothing
+	// can tell a judged region by its poison.
+	judge := w.at(gate.LeftBehind)
+	prepare := gate.Prepare
+	if judge.Decoy = round%2 == 0; judge.Decoy {
+		prepare = gate.PrepareDecoy
+	}
+	if err := prepare(e.op); err != nil {
 		r.fail(w, e, round, err.Error())
 		return evidence.Line{}, false
 	}
@@ -163,7 +170,7 @@ func (r *runner) cell(w *caseWork, e *entrant, m timing.Mode, cache timing.Cache
 		r.fail(w, e, round, fmt.Sprintf("measuring %s %s: %v", m, cache, err))
 		return evidence.Line{}, false
 	}
-	res, err := gate.Check(e.op, w.at(gate.LeftBehind))
+	res, err := gate.Check(e.op, judge)
 	if err != nil {
 		r.fail(w, e, round, "gate: "+err.Error())
 		return evidence.Line{}, false
