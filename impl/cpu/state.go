@@ -27,13 +27,21 @@ func newStateReader() *stateReader {
 func (r *stateReader) read() (gpu.State, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := gpu.State{HostLoad: readLoad(), Preemptions: readPreemptions()}
-	now, ok := readProcessorTimes()
-	// Within one tick nothing can be said.
-	if ok && r.ok && now.total > r.last.total && now.stolen >= r.last.stolen {
-		pct := 100 * float64(now.stolen-r.last.stolen) / float64(now.total-r.last.total)
-		s.StealPct = &pct
-	}
+	return gpu.State{
+		HostLoad:    readLoad(),
+		Preemptions: readPreemptions(),
+		StealPct:    r.stolen(readProcessorTimes()),
+	}, nil
+}
+
+// stolen returns the share of the ticks since the last reading that the
+// hypervisor took, in percent. Within one tick nothing can be said.
+func (r *stateReader) stolen(now processorTimes, ok bool) *float64 {
+	last, had := r.last, r.ok
 	r.last, r.ok = now, ok
-	return s, nil
+	if !ok || !had || now.total <= last.total || now.stolen < last.stolen {
+		return nil
+	}
+	pct := 100 * float64(now.stolen-last.stolen) / float64(now.total-last.total)
+	return &pct
 }
