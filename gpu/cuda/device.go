@@ -41,6 +41,7 @@ var _ gpu.Device = (*Device)(nil)
 // Open opens the GPU with the given ordinal and locks the calling goroutine to
 // its thread until Close. It returns an *unavailable.Error without a driver or
 // without that GPU, and with a driver that lacks a function that every use needs.
+// In a process where a kernel has faulted it returns that sticky *DriverError.
 func (o Options) Open(ordinal int) (*Device, error) {
 	runtime.LockOSThread()
 	d, err := o.open(ordinal)

@@ -73,8 +73,8 @@ type DriverError struct {
 	Message string // the driver's own words: "out of memory"
 	// Detail says what was asked, or what the compiler logged.
 	Detail string
-	// Sticky errors lose the context: every later call fails with the first one,
-	// and only Close and a new process (or at best a new Open) help.
+	// Sticky errors lose the context: every later call fails with the first one.
+	// Close still gives everything back, but only a new process can use the GPU.
 	Sticky bool
 }
 

@@ -34,7 +34,10 @@ func TestOutOfMemory(t *testing.T) {
 // TestStickyError makes a kernel fault and checks that every later call returns
 // that first error without a call of the driver, and that Close gives all back.
 func TestStickyError(t *testing.T) {
-	d, control := openStub(t)
+	path := cudatest.BuildStub(t)
+	control := cudatest.NewControl(t, path)
+	d := must(cuda.Options{DriverPath: path}.Open(0))(t)
+	t.Cleanup(func() { d.Close() })
 	s, e := must(d.NewStream())(t), must(d.NewEvent())(t)
 	p := must(d.Alloc(64))(t)
 	trap := kernel(t, d, "stub_trap")
@@ -84,6 +87,10 @@ func TestStickyError(t *testing.T) {
 		t.Error("the lost context was not reset")
 	}
 	control.NoLeaks(t)
+	_, err := cuda.Options{DriverPath: path}.Open(0)
+	if _, missing := unavailable.As(err); missing || !errors.Is(err, cuda.ErrLaunchFailed) || !strings.Contains(err.Error(), "new process") {
+		t.Errorf("opening again in the process that faulted: %v", err)
+	}
 	if err := d.Close(); err != nil {
 		t.Errorf("second close: %v", err)
 	}

@@ -70,6 +70,8 @@ func (d *Device) describe() error {
 
 	if d.nvml, d.nvmlErr = openNVML(i.UUID); d.nvmlErr == nil {
 		i.DriverVersion = d.nvml.driverVersion()
+		i.PowerLimitW = d.nvml.powerLimitW()
+		i.PersistenceMode = d.nvml.persistenceMode()
 		// The attribute is a typical clock on some devices; the bound is the larger.
 		if mhz, ok := d.nvml.maxSMClockMHz(); ok {
 			i.MaxSMClockMHz = max(i.MaxSMClockMHz, float64(mhz))

@@ -87,9 +87,14 @@ func (d *driver) count() (int, error) {
 }
 
 // unusable turns a failure of the driver's own set-up into the reason why the
-// machine has no usable GPU.
+// machine has no usable GPU. After a fault the driver refuses a whole process: the
+// machine has a GPU then, and the error stays what it is.
 func (d *driver) unusable(call string, code int32) error {
 	e := d.newError(call, code)
+	if e.Sticky {
+		e.Detail = "earlier work of this process faulted: only a new process can use the GPU"
+		return e
+	}
 	reason := fmt.Sprintf("%s: %s (%s)", call, e.Name, e.Message)
 	remedy := "check nvidia-smi: the driver is loaded but does not start"
 	switch ErrorCode(code) {

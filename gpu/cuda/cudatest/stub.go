@@ -73,7 +73,7 @@ const (
 // Control speaks to a stand-in that the process has loaded, or loads it.
 type Control struct {
 	// Fail makes the nth call from now of a driver function return a code; nth 0
-	// clears it. A sticky code makes every later call fail until the context is reset.
+	// clears it. A sticky code makes every later call fail until Reset, as a fault does.
 	Fail func(call string, nth int64, code int32)
 	// Calls counts the calls of a driver function so far.
 	Calls func(call string) int64
@@ -85,8 +85,8 @@ type Control struct {
 	SetDriverVersion func(int32)
 	SetDevices       func(int32)
 	SetMemory        func(uint64)
-	// Reset throws away everything that is alive, so that a test can go on after a
-	// leak that it caused.
+	// Reset throws away everything that is alive, and a fault, so that a test can go
+	// on after what it caused.
 	Reset func()
 }
 

@@ -237,7 +237,6 @@ static void empty_context(void) {
     live[MEMORY]--;
   }
   used = 0;
-  sticky = 0;
 }
 
 static R release(const char *name) {
@@ -248,6 +247,8 @@ static R release(const char *name) {
   return OK;
 }
 EXPORT R cuDevicePrimaryCtxRelease_v2(int d) { (void)d; return release(__func__); }
+/* A reset gives everything back, but a fault stays: on a GPU, too, only a new
+ * process gets a context after one. */
 EXPORT R cuDevicePrimaryCtxReset_v2(int d) { ENTER(0); (void)d; empty_context(); return OK; }
 EXPORT R cuCtxGetCurrent(void **ctx) { ENTER(0); *ctx = current; return OK; }
 EXPORT R cuCtxSetCurrent(void *ctx) { ENTER(0); current = ctx; return OK; }
@@ -648,8 +649,9 @@ EXPORT long stub_created(int kind) { return created[kind]; }
 EXPORT void stub_set_driver_version(int v) { set_up(); driver_version = v; }
 EXPORT void stub_set_devices(int n) { set_up(); devices = n; }
 EXPORT void stub_set_memory(uint64_t n) { set_up(); memory_limit = n; }
-/* Throws everything away, the context too. */
+/* Throws everything away, the context and a fault too. */
 EXPORT void stub_reset(void) {
   empty_context();
+  sticky = 0;
   retained = live[CONTEXT] = 0;
 }
