@@ -170,7 +170,7 @@ func doubts(a, b *Cell) []Warning {
 	out := slices.Clone(b.Warnings)
 	for _, w := range a.Warnings {
 		shared := slices.ContainsFunc(b.Warnings, func(x Warning) bool { return x.Kind == w.Kind && x.Text == w.Text })
-		if !shared && w.Kind != IdenticalBinary && w.Kind != DisturbedRounds {
+		if !shared && w.Kind != IdenticalBinary && w.Kind != DisturbedRounds && w.Kind != BelowFloor {
 			w.Text = "A: " + w.Text
 			out = append(out, w)
 		}

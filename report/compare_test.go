@@ -136,7 +136,7 @@ func TestQuotientCoverage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a simulation")
 	}
-	const n, truth = 400, 0.9 / 0.8
+	const n, truth = 200, 0.9 / 0.8
 	hit := 0
 	for i := range uint64(n) {
 		a, b := duel(0.8, nil), later(0.9, 1.2, 2*i+2)
@@ -149,8 +149,8 @@ func TestQuotientCoverage(t *testing.T) {
 			hit++
 		}
 	}
-	// 95 % nominal; three standard errors of the simulation are 3.3 %.
-	if p := float64(hit) / n; math.Abs(p-0.95) > 0.035 {
+	// 95 % nominal; three standard errors of the simulation are 4.6 %.
+	if p := float64(hit) / n; math.Abs(p-0.95) > 0.047 {
 		t.Errorf("the 95 %% interval covers the truth in %.1f %% of %d", 100*p, n)
 	} else {
 		t.Logf("the 95 %% interval covers the truth in %.1f %% of %d", 100*p, n)

@@ -45,7 +45,7 @@ func drawMarkdown(b *strings.Builder, tables []Table) {
 			b.WriteString("|\n")
 			for _, row := range t.Rows {
 				for _, v := range row.Cells {
-					s := escape(v.Text)
+					s := escape(strings.TrimRight(v.Text, " "))
 					if len(v.Marks) > 0 {
 						s += " " + superscript(v.Marks)
 					}
@@ -154,7 +154,7 @@ func drawLaTeX(b *strings.Builder, tables []Table) {
 				}
 				cells := make([]string, len(row.Cells))
 				for i, v := range row.Cells {
-					cells[i] = latex(v.Text) + latexMarks(v.Marks)
+					cells[i] = latex(strings.TrimRight(v.Text, " ")) + latexMarks(v.Marks)
 				}
 				fmt.Fprintf(b, "    %s \\\\\n", strings.Join(cells, " & "))
 			}
@@ -183,10 +183,10 @@ func latexMarks(marks []int) string {
 
 // latex escapes text, and writes the few characters beyond ASCII that reports
 // use in commands that every engine knows.
-func latex(s string) string {
-	return strings.NewReplacer(
-		`\`, `\textbackslash{}`, `{`, `\{`, `}`, `\}`, `$`, `\$`, `&`, `\&`, `#`, `\#`, `%`, `\%`, `_`, `\_`,
-		`~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`, `<`, `\textless{}`, `>`, `\textgreater{}`,
-		`|`, `\textbar{}`, "µ", `\textmu{}`, "–", `--`, "×", `$\times$`, "±", `$\pm$`, "÷", `$\div$`,
-		"≤", `$\le$`, "≥", `$\ge$`, "\n", " ").Replace(s)
-}
+func latex(s string) string { return latexEscapes.Replace(s) }
+
+var latexEscapes = strings.NewReplacer(
+	`\`, `\textbackslash{}`, `{`, `\{`, `}`, `\}`, `$`, `\$`, `&`, `\&`, `#`, `\#`, `%`, `\%`, `_`, `\_`,
+	`~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`, `<`, `\textless{}`, `>`, `\textgreater{}`,
+	`|`, `\textbar{}`, "µ", `\textmu{}`, "–", `--`, "×", `$\times$`, "±", `$\pm$`, "÷", `$\div$`,
+	"≤", `$\le$`, "≥", `$\ge$`, "\n", " ")

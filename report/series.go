@@ -41,8 +41,6 @@ type measured struct {
 	median float64
 }
 
-func (s *series) host() bool { return s.Instrument == string(timing.HostClock) }
-
 // medians returns the median of every counted round, in order, µs.
 func (s *series) medians() []float64 {
 	out := make([]float64, len(s.counted))

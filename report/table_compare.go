@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Tables returns the comparison as tables: the terms, the rows.
@@ -141,10 +140,10 @@ func ratioOnly(e *Effect, digits int) Value {
 func (c *Comparison) verdict(t *Table, r ComparedRow) Value {
 	v := Value{Text: string(r.Verdict), Data: string(r.Verdict), Tone: verdictTone(r.Verdict)}
 	if r.Why != "" {
-		v.Marks = append(v.Marks, t.footnote(strings.TrimPrefix(string(r.Verdict)+": "+r.Why, string(Baseline)+": ")))
+		v.Marks = append(v.Marks, t.footnote(r.Why))
 	}
 	for _, w := range r.warnings {
-		if w.Kind == DisturbedRounds {
+		if w.Kind == DisturbedRounds || w.Kind == BelowFloor && r.Why != "" {
 			continue
 		}
 		if m := t.footnote(w.Text); !slices.Contains(v.Marks, m) {

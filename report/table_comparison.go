@@ -146,11 +146,11 @@ func (r *Report) comparisonRow(t *Table, g Group, c Cell, style numberStyle) Row
 func (r *Report) verdict(t *Table, c Cell) Value {
 	v := Value{Text: string(c.Verdict), Data: string(c.Verdict), Tone: verdictTone(c.Verdict)}
 	if c.Why != "" {
-		v.Marks = append(v.Marks, t.footnote(string(c.Verdict)+": "+c.Why))
+		v.Marks = append(v.Marks, t.footnote(c.Why))
 	}
 	for _, w := range c.Warnings {
-		if w.Kind == DisturbedRounds {
-			continue // the column of rounds says it
+		if w.Kind == DisturbedRounds || w.Kind == BelowFloor {
+			continue // the column of rounds and the verdict say it
 		}
 		m := t.footnote(w.Text)
 		if !slices.Contains(v.Marks, m) {

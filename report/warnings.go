@@ -2,8 +2,11 @@ package report
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"mage/evidence"
 	"mage/stats"
@@ -53,6 +56,7 @@ func (b *builder) annotate(all []*series) {
 	for _, s := range all {
 		byKey[s.seriesKey] = s
 	}
+	var work []func()
 	for i := range b.report.Cases {
 		c := &b.report.Cases[i]
 		for j := range c.Groups {
@@ -60,26 +64,49 @@ func (b *builder) annotate(all []*series) {
 			for k := range g.Cells {
 				cell := &g.Cells[k]
 				s := byKey[seriesKey{c.Case.ID, cell.Arm, g.Mode, g.Cache, g.Instrument}]
-				cell.Warnings = append(cell.Warnings, b.inspect(g, cell, s)...)
-				if cell.Verdict == Impossible {
-					cell.Warnings = append(cell.Warnings, Warning{Kind: BelowFloor, Severity: Error,
-						Text: "impossible: excluded from every verdict", Detail: cell.Why})
-					cell.Why = ""
-				}
-				if len(s.disturbed) > 0 {
-					cell.Warnings = append(cell.Warnings, disturbedWarning(s))
-				}
-				if n := b.rec.Plan.Rounds; cell.Rounds > 0 && cell.Rounds < n {
-					cell.Warnings = append(cell.Warnings, Warning{Kind: FewerRounds, Severity: Note,
-						Text:   fmt.Sprintf("fewer than the %d planned rounds count", n),
-						Detail: fmt.Sprintf("%d of %d planned rounds count", cell.Rounds, n)})
-				}
-				if w, ok := b.identical(c.Case.ID, cell.Arm); ok {
-					cell.Warnings = append(cell.Warnings, w)
-				}
+				work = append(work, func() { b.annotateCell(c.Case.ID, g, cell, s) })
 			}
 		}
-		b.clocks(c)
+	}
+	onEveryCore(work)
+	for i := range b.report.Cases {
+		b.clocks(&b.report.Cases[i])
+	}
+}
+
+// onEveryCore runs functions that do not depend on each other.
+func onEveryCore(work []func()) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(work)) {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(work) {
+					return
+				}
+				work[i]()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func (b *builder) annotateCell(caseID string, g *Group, cell *Cell, s *series) {
+	add := func(ws ...Warning) { cell.Warnings = append(cell.Warnings, ws...) }
+	add(b.inspect(g, cell, s)...)
+	if cell.Verdict == Impossible {
+		add(Warning{Kind: BelowFloor, Severity: Error, Text: "impossible: excluded from every verdict", Detail: cell.Why})
+	}
+	if len(s.disturbed) > 0 {
+		add(disturbedWarning(s))
+	}
+	if n := b.rec.Plan.Rounds; cell.Rounds > 0 && cell.Rounds < n {
+		add(Warning{Kind: FewerRounds, Severity: Note, Text: fmt.Sprintf("fewer than the %d planned rounds count", n),
+			Detail: fmt.Sprintf("%d of %d", cell.Rounds, n)})
+	}
+	if w, ok := b.identical(caseID, cell.Arm); ok {
+		add(w)
 	}
 }
 
