@@ -24,7 +24,7 @@ func naiveGELU(b *buffers, _ *pool) func() {
 }
 
 // parallelGELU uses ½ (1 + tanh u) = 1 / (1 + exp(−2u)), which needs one
-// exponential, no branch, and loses nothing in the negative tail.
+// exponential and loses nothing in the negative tail.
 func parallelGELU(b *buffers, p *pool) func() {
 	r, d := b.dims["R"], b.dims["D"]
 	x, bias, out := b.float["a"], b.float["b"], b.out
@@ -42,17 +42,22 @@ func geluRow(out, x, bias []float32) {
 	x, bias = x[:len(out)], bias[:len(out)]
 	for j := range out {
 		z := x[j] + bias[j]
-		u := geluScale * z * (1 + geluCubic*z*z)
-		out[j] = z / (1 + exp(-2*u))
+		// −2u in units of ln 2, within what float32 can hold as a power of two.
+		t := z * (1 + geluCubic*z*z) * (-2 * geluScale * math.Log2E)
+		if t > 126 {
+			t = 126
+		} else if t < -126 {
+			t = -126
+		}
+		out[j] = z / (1 + exp2(t))
 	}
 }
 
-// exp is the exponential in float32 with a relative error of a few 1e-7. Beyond
-// ±87 it stays finite and positive: it clamps.
+// exp2 is 2ᵗ for |t| ≤ 126 with a relative error below 3e-7.
 //
-// With x·log₂e = k + f and |f| ≤ ½, exp x = 2ᵏ · 2^f; the polynomial is the
-// Taylor series of 2^f, whose first term left out is (½ ln 2)⁷/7! < 1.2e-7.
-func exp(x float32) float32 {
+// With t = k + f and |f| ≤ ½, 2ᵗ = 2ᵏ · 2^f; the polynomial is the Taylor series
+// of 2^f, whose first term left out is (½ ln 2)⁷/7! < 1.2e-7.
+func exp2(t float32) float32 {
 	const (
 		c1 = math.Ln2
 		c2 = c1 * math.Ln2 / 2
@@ -63,12 +68,11 @@ func exp(x float32) float32 {
 		// Adding 1.5·2²³ rounds to an integer, which then is the low bits.
 		shift = 3 << 22
 	)
-	t := min(max(x, -87), 87) * math.Log2E
 	shifted := t + shift
 	f := t - (shifted - shift)
-	k := math.Float32bits(shifted) << 23 // the low bits, moved to the exponent
 	y := 1 + f*(c1+f*(c2+f*(c3+f*(c4+f*(c5+f*c6)))))
-	return math.Float32frombits(math.Float32bits(y) + k)
+	// The low bits of shifted, moved up, add k to the exponent.
+	return math.Float32frombits(math.Float32bits(y) + math.Float32bits(shifted)<<23)
 }
 
 // rowPieces cuts rows of d elements into pieces of about 16 Ki elements.
