@@ -1,5 +1,12 @@
 package main
 
+import (
+	"errors"
+
+	"mage/evidence"
+	"mage/report"
+)
+
 type compareCommand struct {
 	A         string  `arg:"" help:"A record (directory or namespace), or with --record an arm."`
 	B         string  `arg:"" help:"The other one, which is judged against A."`
@@ -9,4 +16,47 @@ type compareCommand struct {
 	outputFlags
 }
 
-func (c *compareCommand) Run(s *session) error { return nil }
+func (c *compareCommand) Run(s *session) error {
+	result, err := c.compare()
+	if bad, ok := errors.AsType[*report.UnknownArmError](err); ok {
+		return &exitError{exitUsage, bad.Error()}
+	}
+	if err != nil {
+		return err
+	}
+	if err := result.Render(s.stdout, c.format(), c.render(s.stdout)); err != nil {
+		return err
+	}
+	if result.Regression {
+		return &exitError{exitFailed, "regression: " + c.B + " is slower than " + c.A}
+	}
+	return nil
+}
+
+func (c *compareCommand) compare() (*report.Comparison, error) {
+	o := report.Options{Margin: c.Threshold}
+	if c.Record != "" {
+		run, err := c.load(c.Record)
+		if err != nil {
+			return nil, err
+		}
+		return report.CompareArms(run, c.A, c.B, o)
+	}
+	a, err := c.load(c.A)
+	if err != nil {
+		return nil, err
+	}
+	b, err := c.load(c.B)
+	if err != nil {
+		return nil, err
+	}
+	return report.CompareRuns(a, b, o)
+}
+
+func (c *compareCommand) load(name string) (*evidence.Run, error) {
+	dir, err := findRecord(c.Results, name)
+	if err != nil {
+		return nil, err
+	}
+	return evidence.Load(dir)
+}
