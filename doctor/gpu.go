@@ -73,8 +73,7 @@ func (o Options) device(ordinal int) Finding {
 	}
 	return Finding{
 		Item: item, Available: true,
-		Version: "compute capability " + info.ComputeCapability,
-		Detail: fmt.Sprintf("%s, %.0f GiB, %d multiprocessors, %s",
-			info.Name, float64(info.MemoryBytes)/(1<<30), info.Multiprocessors, info.UUID),
+		Detail: fmt.Sprintf("%s, compute capability %s, %.0f GiB, %d multiprocessors, %s",
+			info.Name, info.ComputeCapability, float64(info.MemoryBytes)/(1<<30), info.Multiprocessors, info.UUID),
 	}
 }

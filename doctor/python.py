@@ -34,7 +34,7 @@ def cuda_found():
 
     if not torch.cuda.is_available():
         return {"error": "torch.cuda.is_available() is false"}
-    return {"version": "CUDA " + str(torch.version.cuda), "detail": "%d devices" % torch.cuda.device_count()}
+    return {"version": "CUDA " + str(torch.version.cuda), "detail": "GPUs: %d" % torch.cuda.device_count()}
 
 
 say("python", version=platform.python_version(), path=sys.executable)

@@ -63,13 +63,28 @@ func loadCUPTI() (*cuptiLibrary, error) {
 	return lib, nil
 }
 
-// loadCUPTIFrom loads the first library of paths that opens.
+// loadCUPTIFrom loads the first library of paths that is understood. Of several
+// failures it reports the one that says most: a library that was refused.
 func loadCUPTIFrom(paths []string) (*cuptiLibrary, error) {
-	handle, path, err := openFirst(paths)
-	if err != nil {
-		return nil, unavailable.New("CUPTI", err.Error(), cuptiRemedy)
+	var refused error
+	for _, path := range paths {
+		handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+		if err != nil {
+			continue
+		}
+		c, err := newCUPTILibrary(path, handle)
+		if err == nil {
+			return c, nil
+		}
+		if refused == nil {
+			refused = err
+		}
 	}
-	return newCUPTILibrary(path, handle)
+	if refused != nil {
+		return nil, refused
+	}
+	_, _, err := openFirst(paths) // none opens: in the loader's words
+	return nil, unavailable.New("CUPTI", fmt.Sprint(err), cuptiRemedy)
 }
 
 func newCUPTILibrary(path string, handle uintptr) (*cuptiLibrary, error) {
@@ -95,7 +110,7 @@ func newCUPTILibrary(path string, handle uintptr) (*cuptiLibrary, error) {
 		return nil, unavailable.New("CUPTI", c.errorText("cuptiGetVersion", r), cuptiRemedy)
 	}
 	if c.version < oldestCUPTI {
-		return nil, unavailable.New("CUPTI", fmt.Sprintf("%s has API version %d; version %d (CUDA 12.0) is the oldest understood", path, c.version, oldestCUPTI), cuptiRemedy)
+		return nil, unavailable.New("CUPTI", fmt.Sprintf("%s has API version %d; version %d (CUDA 12.4) is the oldest that works", path, c.version, oldestCUPTI), cuptiRemedy)
 	}
 	return c, nil
 }

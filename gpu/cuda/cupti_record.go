@@ -31,8 +31,10 @@ const (
 	activityKernel           = 3
 )
 
-// oldestCUPTI is the API version of the first CUPTI with this layout (CUDA 12.0).
-const oldestCUPTI = 18
+// oldestCUPTI is the API version of the oldest CUPTI that was tried and works
+// (CUDA 12.4). The layout is older, but CUPTI of CUDA 12.0, which its API version
+// does not tell from that of 12.1, hangs in the flush after a traced graph.
+const oldestCUPTI = 22
 
 // isKernel says whether a record starting with these bytes is a kernel's.
 func isKernel(record []byte) bool {

@@ -205,3 +205,11 @@ func TestCUPTIUnavailable(t *testing.T) {
 		})
 	}
 }
+
+func TestCUPTITooOldIsPassedOver(t *testing.T) {
+	old, good := buildShared(t, "cupti_stub.c", "-DSTUB_VERSION=18"), buildShared(t, "cupti_stub.c")
+	c, err := loadCUPTIFrom([]string{filepath.Join(t.TempDir(), "absent.so"), old, good})
+	if err != nil || c.path != good {
+		t.Errorf("loaded %+v, %v; want %s", c, err, good)
+	}
+}

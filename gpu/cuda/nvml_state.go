@@ -11,11 +11,10 @@ import (
 
 // nvmlProcess is nvmlProcessInfo_v2_t (the _v3 call fills the same structure).
 type nvmlProcess struct {
-	pid             uint32
-	_               uint32
-	usedBytes       uint64
-	gpuInstance     uint32
-	computeInstance uint32
+	pid       uint32
+	_         uint32
+	usedBytes uint64
+	_         [2]uint32 // GPU instance and compute instance
 }
 
 // nvmlMaxProcesses bounds the list of processes read; a longer one is unknown.
