@@ -54,6 +54,38 @@ func TestPoolRunsEveryPieceOnce(t *testing.T) {
 	}
 }
 
+// Two pieces that wait for each other need two goroutines.
+func TestPoolIsConcurrent(t *testing.T) {
+	p := newPool(2)
+	defer p.close()
+	var started atomic.Int32
+	deadline := time.Now().Add(10 * time.Second)
+	p.each(2, func(int) {
+		started.Add(1)
+		for started.Load() < 2 && time.Now().Before(deadline) {
+			runtime.Gosched()
+		}
+	})
+	if !time.Now().Before(deadline) {
+		t.Error("two pieces did not run at the same time")
+	}
+}
+
+// Whatever mean the deviations are taken from, the corrected moments are those
+// of the row: 1, 2, …, 9 has mean 5 and variance 60/9.
+func TestNormalisationCorrectsTheMean(t *testing.T) {
+	row := []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}
+	for _, mean := range []float32{5, 4, 5.5, 7} {
+		shift, scale := normalisation(deviations(row, mean))
+		if math.Abs(float64(mean+shift)-5) > 1e-6 {
+			t.Errorf("from %v: mean %v, want 5", mean, mean+shift)
+		}
+		if want := 1 / math.Sqrt(60.0/9+1e-5); math.Abs(float64(scale)-want) > 1e-6 {
+			t.Errorf("from %v: 1/σ = %v, want %v", mean, scale, want)
+		}
+	}
+}
+
 func TestCloseEndsTheWorkers(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 10 {
