@@ -45,8 +45,9 @@ func (o Options) stats(p evidence.Plan, resolution float64) stats.Options {
 }
 
 // Build judges a record: every table of the report follows from run alone. It
-// fails on samples that name an arm or case that the record does not list, or
-// that are in another unit than microseconds.
+// fails on samples in another unit than microseconds and on times that are not
+// positive; samples that name an arm or case that the record does not list are
+// left out with a warning.
 func Build(run *evidence.Run, o Options) (*Report, error) {
 	rec := run.Record
 	o = o.withPlan(rec.Plan)

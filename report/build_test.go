@@ -341,10 +341,8 @@ func TestClocksThatDisagree(t *testing.T) {
 	}
 }
 
-func TestBuildRefusesWhatItCannotPlace(t *testing.T) {
+func TestBuildRefusesWhatItCannotRead(t *testing.T) {
 	for name, spoil := range map[string]func(*evidence.Line){
-		"arm":  func(l *evidence.Line) { l.Arm = "nobody" },
-		"case": func(l *evidence.Line) { l.Case = "nothing" },
 		"unit": func(l *evidence.Line) { l.Unit = "ms" },
 		"time": func(l *evidence.Line) { l.Samples = []float64{-1} },
 	} {
@@ -354,4 +352,24 @@ func TestBuildRefusesWhatItCannotPlace(t *testing.T) {
 			t.Errorf("a bad %s is accepted", name)
 		}
 	}
+}
+
+func TestStrangersAreLeftOutAloud(t *testing.T) {
+	run := duel(1, nil).Run()
+	has(t, build(t, run).Warnings, evidence.UnknownCell, false)
+	run.Lines[3].Arm, run.Lines[8].Case = "nobody", "nothing"
+	r := build(t, run)
+	has(t, r.Warnings, evidence.UnknownCell, true)
+	if r.Header.Rounds != 38 {
+		t.Errorf("%d rounds, want 38", r.Header.Rounds)
+	}
+}
+
+func TestErrorEventsAreReported(t *testing.T) {
+	run := duel(1, nil).Run()
+	run.Events = []evidence.Event{{Level: "info", What: "session-started"},
+		{Level: "error", What: "launch-failed", Arm: "cuda/vector@driver", Detail: "CUDA_ERROR_LAUNCH_FAILED in cuLaunchKernel"}}
+	r := build(t, run)
+	has(t, r.Warnings, "launch-failed", true)
+	has(t, r.Warnings, "session-started", false)
 }

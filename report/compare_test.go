@@ -2,7 +2,6 @@ package report_test
 
 import (
 	"errors"
-	"math"
 	"strings"
 	"testing"
 
@@ -136,7 +135,7 @@ func TestQuotientCoverage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a simulation")
 	}
-	const n, truth = 200, 0.9 / 0.8
+	const n, truth = 1000, 0.9 / 0.8
 	hit := 0
 	for i := range uint64(n) {
 		a, b := duel(0.8, nil), later(0.9, 1.2, 2*i+2)
@@ -149,10 +148,9 @@ func TestQuotientCoverage(t *testing.T) {
 			hit++
 		}
 	}
-	// 95 % nominal; three standard errors of the simulation are 4.6 %.
-	if p := float64(hit) / n; math.Abs(p-0.95) > 0.047 {
+	// The intervals of package stats are a little wider than nominal (97 % here:
+	// the less convinced of two methods speaks), and the quotient inherits that.
+	if p := float64(hit) / n; p < 0.94 || p > 0.99 {
 		t.Errorf("the 95 %% interval covers the truth in %.1f %% of %d", 100*p, n)
-	} else {
-		t.Logf("the 95 %% interval covers the truth in %.1f %% of %d", 100*p, n)
 	}
 }

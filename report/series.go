@@ -118,10 +118,8 @@ func collect(run *evidence.Run) ([]*series, error) {
 		l := &run.Lines[i]
 		arm := arms[l.Arm]
 		switch {
-		case arm == nil:
-			return nil, fmt.Errorf("samples of arm %q, which the record does not list", l.Arm)
-		case !cases[l.Case]:
-			return nil, fmt.Errorf("samples of case %q, which the record does not list", l.Case)
+		case arm == nil || !cases[l.Case]:
+			continue // nothing says what it is; strangers counts it
 		case l.Unit != "us":
 			return nil, fmt.Errorf("samples in unit %q; this tool reads \"us\"", l.Unit)
 		}
@@ -147,6 +145,22 @@ func collect(run *evidence.Run) ([]*series, error) {
 	}
 	sortSeries(all, rec)
 	return all, nil
+}
+
+// strangers counts the lines that name an arm or a case that the record lacks.
+func strangers(run *evidence.Run) (n int) {
+	known := map[[2]string]bool{}
+	for _, a := range run.Record.Arms {
+		for _, c := range run.Record.Cases {
+			known[[2]string{c.ID, a.ID}] = true
+		}
+	}
+	for i := range run.Lines {
+		if l := &run.Lines[i]; !known[[2]string{l.Case, l.Arm}] {
+			n++
+		}
+	}
+	return n
 }
 
 // cellAttempt is an attempt at a round of one case, mode and cache state.

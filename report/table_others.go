@@ -9,6 +9,7 @@ import (
 func (r *Report) gatesTable() Table {
 	t := Table{ID: GatesTable, Title: "Correctness gate", Columns: []Column{
 		{Key: "case", Head: "case"}, {Key: "arm", Head: "arm"},
+		{Key: "session", Head: "session", Align: Right, Drop: 3},
 		{Key: "max_abs_error", Head: "max abs error", Align: Right},
 		{Key: "checked", Head: "checked", Align: Right, Drop: 2},
 		{Key: "stages", Head: "stages", Drop: 1}, {Key: "verdict", Head: "verdict"}}}
@@ -33,15 +34,19 @@ func (r *Report) gatesTable() Table {
 		if g.Error != "" {
 			v.Marks = []int{t.footnote(g.Error)}
 		}
+		session := none()
+		if r.Header.Sessions > 1 {
+			session = number(fmt.Sprint(g.Session), g.Session)
+		}
 		c := word(r.caseLabel(g.Case))
 		if g.Case == last {
 			c.Text = ""
 		}
 		t.Rows = append(t.Rows, Row{Rule: g.Case != last && last != "", Cells: []Value{
-			c, word(r.label(g.Arm)), maxErr, n, word(strings.Join(stages, ", ")), v}})
+			c, word(r.label(g.Arm)), session, maxErr, n, word(strings.Join(stages, ", ")), v}})
 		last = g.Case
 	}
-	return t
+	return t.compact()
 }
 
 // graphsTable gives the latency of whole graph replays.

@@ -183,10 +183,15 @@ func (b *builder) allWarnings(run *evidence.Run) []Warning {
 		out = append(out, Warning{Kind: IncompleteRecord, Severity: Warn, Text: text, Detail: b.rec.Reason})
 	}
 	for _, w := range run.Warnings {
-		if w.What == evidence.NotFinished || w.What == evidence.StoppedEarly {
-			continue // said above
+		if w.What == evidence.NotFinished || w.What == evidence.StoppedEarly || w.What == evidence.UnknownCell {
+			continue // said here in other words
 		}
 		out = append(out, Warning{Kind: w.What, Severity: Warn, Text: w.Detail})
+	}
+	if n := strangers(run); n > 0 {
+		out = append(out, Warning{Kind: evidence.UnknownCell, Severity: Error,
+			Text:   "samples of an arm or a case that the record does not list are left out",
+			Detail: fmt.Sprintf("%d lines", n)})
 	}
 	for _, c := range b.rec.Calibration {
 		if c.FlushBytes > 0 && !c.FlushProved {
@@ -198,6 +203,14 @@ func (b *builder) allWarnings(run *evidence.Run) []Warning {
 	for _, g := range b.report.Gates {
 		if g.Error != "" {
 			out = append(out, Warning{Kind: FailedArm, Severity: Error, Text: g.Error, Case: g.Case, Arm: g.Arm})
+		}
+	}
+	for _, e := range run.Events {
+		told := slices.ContainsFunc(b.report.Gates, func(g GateResult) bool {
+			return g.Error != "" && g.Case == e.Case && g.Arm == e.Arm
+		})
+		if e.Level == "error" && !told {
+			out = append(out, Warning{Kind: e.What, Severity: Error, Text: e.Detail, Case: e.Case, Arm: e.Arm})
 		}
 	}
 	for _, c := range b.report.Cases {
