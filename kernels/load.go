@@ -28,7 +28,7 @@ func Load(fsys fs.FS, origin string) ([]Kernel, error) {
 	var errs []error
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
-			return err
+			return fmt.Errorf("reading kernels in %s: %w", path.Join(origin, name), reason(err))
 		}
 		if entry.IsDir() && name != "." && strings.HasPrefix(entry.Name(), ".") {
 			return fs.SkipDir // .git, .venv: large, and never kernels
@@ -49,7 +49,7 @@ func Load(fsys fs.FS, origin string) ([]Kernel, error) {
 		return nil
 	})
 	if err != nil {
-		errs = append(errs, fmt.Errorf("reading kernels in %s: %w", origin, err))
+		errs = append(errs, err)
 	}
 	if len(kernels) == 0 && len(errs) == 0 {
 		errs = append(errs, fmt.Errorf("no kernel in %s: no directory there has a %s", origin, DescriptionName))

@@ -2,6 +2,8 @@ package kernels
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -175,6 +177,10 @@ func TestOneBadKernelHidesNoOther(t *testing.T) {
 
 func TestLoadOfNothingIsAnError(t *testing.T) {
 	if _, err := Load(fstest.MapFS{"readme": {}}, "my"); err == nil || !strings.Contains(err.Error(), "no kernel in my") {
+		t.Errorf("error = %v", err)
+	}
+	_, err := Load(os.DirFS(filepath.Join(t.TempDir(), "none")), "my")
+	if err == nil || err.Error() != "reading kernels in my: no such file or directory" {
 		t.Errorf("error = %v", err)
 	}
 }
