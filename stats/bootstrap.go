@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -20,64 +19,20 @@ type bootstrap struct {
 	n            int
 }
 
-// newBootstrap resamples the Hodges-Lehmann estimate of xs. The Walsh averages of
-// a resample are those of the sample, each as often as its two members were
-// drawn, so they are sorted once and every replicate is a weighted median: a scan
-// without a sort. The generator is PCG, so the same seed gives the same interval.
+// newBootstrap resamples the Hodges-Lehmann estimate of xs, two values or more.
+// The generator is PCG, so the same seed gives the same interval everywhere.
 func newBootstrap(xs []float64, estimate float64, resamples int, seed uint64) bootstrap {
 	n := len(xs)
-	type pair struct {
-		value float64
-		i, j  int32
+	// The jackknife gives the acceleration.
+	w := newWalshCounts(xs)
+	for i := range w.count {
+		w.count[i] = 1
 	}
-	pairs := make([]pair, 0, n*(n+1)/2)
-	for i, x := range xs {
-		for j := i; j < n; j++ {
-			pairs = append(pairs, pair{x + (xs[j]-x)/2, int32(i), int32(j)})
-		}
-	}
-	slices.SortFunc(pairs, func(a, b pair) int {
-		return cmp.Compare(a.value, b.value)
-	})
-
-	// weightedMedian is the midpoint median of the Walsh averages of a resample
-	// in which xs[i] occurs count[i] times; their number is total(total+1)/2.
-	count := make([]int32, n)
-	weightedMedian := func(total int) float64 {
-		m := int32(total * (total + 1) / 2)
-		lo, hi := (m+1)/2, m/2+1 // ranks of the middle one or two
-		var cum int32
-		for k := range pairs {
-			p := &pairs[k]
-			if p.i == p.j {
-				cum += count[p.i] * (count[p.i] + 1) / 2
-			} else {
-				cum += count[p.i] * count[p.j]
-			}
-			if cum >= lo {
-				if cum >= hi {
-					return p.value
-				}
-				// The upper middle is the next average that occurs at all.
-				for _, q := range pairs[k+1:] {
-					if count[q.i] > 0 && count[q.j] > 0 {
-						return p.value + (q.value-p.value)/2
-					}
-				}
-			}
-		}
-		return pairs[len(pairs)-1].value
-	}
-
-	// The jackknife gives the acceleration (Efron 1987, equation 6.6).
 	jack := make([]float64, n)
-	for i := range count {
-		count[i] = 1
-	}
 	for i := range jack {
-		count[i] = 0
-		jack[i] = weightedMedian(n - 1)
-		count[i] = 1
+		w.count[i] = 0
+		jack[i] = w.median(n - 1)
+		w.count[i] = 1
 	}
 	b := bootstrap{acceleration: acceleration(jack), n: n}
 
@@ -85,11 +40,11 @@ func newBootstrap(xs []float64, estimate float64, resamples int, seed uint64) bo
 	b.replicates = make([]float64, resamples)
 	var below, equal float64
 	for r := range b.replicates {
-		clear(count)
+		clear(w.count)
 		for range n {
-			count[rng.Uint64N(uint64(n))]++
+			w.count[rng.Uint64N(uint64(n))]++
 		}
-		v := weightedMedian(n)
+		v := w.median(n)
 		b.replicates[r] = v
 		switch {
 		case v < estimate:
@@ -106,7 +61,8 @@ func newBootstrap(xs []float64, estimate float64, resamples int, seed uint64) bo
 	return b
 }
 
-// acceleration is a sixth of the skewness of the jackknife values, sign reversed.
+// acceleration is a sixth of the skewness of the jackknife values, sign reversed
+// (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 14).
 func acceleration(jack []float64) float64 {
 	mean := 0.0
 	for _, v := range jack {
@@ -146,7 +102,7 @@ func (b bootstrap) end(w float64) float64 {
 // expandedInterval is interval made wide enough for few rounds. A bootstrap of n
 // values divides by n where n−1 is unbiased and takes normal for Student's
 // quantiles; asking it for a smaller tail makes up for both (Hesterberg, The
-// American Statistician 69, 2015, section 5.3).
+// American Statistician 69, 2015: the expanded percentile interval).
 func (b bootstrap) expandedInterval(tail float64) (lo, hi float64) {
 	return b.interval(b.inflation() * b.student().Quantile(tail))
 }

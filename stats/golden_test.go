@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
 )
 
 // The expected values in this file were computed with SciPy 1.17.1, NumPy 2.4.6
@@ -150,4 +151,22 @@ func TestHolmGolden(t *testing.T) {
 	for i, want := range []float64{0.04, 0.09, 0.09, 0.025, 0.6} {
 		near(t, "adjusted", got[i], want, 1e-15)
 	}
+}
+
+// TestWalshCounts compares the weighted median with the estimate of the resample
+// written out.
+func TestWalshCounts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		xs := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 12), func(i int) float64 { return float64(i) / 4 }), 1, 12).Draw(t, "xs")
+		drawn := rapid.SliceOfN(rapid.IntRange(0, len(xs)-1), 1, 15).Draw(t, "drawn")
+		w := newWalshCounts(xs)
+		var resample []float64
+		for _, i := range drawn {
+			w.count[i]++
+			resample = append(resample, xs[i])
+		}
+		if got, want := w.median(len(drawn)), HodgesLehmann(resample); got != want {
+			t.Fatalf("%v, want %v of %v", got, want, resample)
+		}
+	})
 }

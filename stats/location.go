@@ -1,10 +1,6 @@
 package stats
 
-import (
-	"slices"
-
-	"gonum.org/v1/gonum/stat"
-)
+import "slices"
 
 // sorted returns an ascending copy.
 func sorted(xs []float64) []float64 {
@@ -63,9 +59,4 @@ func walsh(xs []float64) []float64 {
 	}
 	slices.Sort(w)
 	return w
-}
-
-func meanStdErr(xs []float64) (mean, se float64) {
-	mean, sd := stat.MeanStdDev(xs, nil)
-	return mean, stat.StdErr(sd, float64(len(xs)))
 }

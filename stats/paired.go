@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -11,7 +12,7 @@ import (
 // interval but no verdict: no method holds its level there.
 const (
 	VerdictRounds = 5
-	maxRounds     = 4096 // the work grows with the square of the rounds
+	maxRounds     = 1000 // the work grows with the square of the rounds
 )
 
 // Options of a comparison. The zero value asks for 95 % confidence, 2000
@@ -55,8 +56,9 @@ type Comparison struct {
 	// the geometric mean of the ratios. They part when some rounds were wild.
 	Ratio, MeanRatio float64
 	// Interval is the one that decides: BCa, expanded, and never narrower than
-	// Student's with the bootstrap's standard error. See docs/statistics.md for
-	// its measured coverage. Below two rounds it is [0, +Inf].
+	// Student's with the bootstrap's standard error. In simulations with 5 to 30
+	// independent rounds a nominal 95 % covered 94.5 to 99 %, docs/statistics.md
+	// has the table. Of a single round it is [0, +Inf].
 	Interval Interval
 	// BCa is the textbook interval at the same nominal confidence. It is too
 	// narrow for few rounds and is reported for comparison with other tools.
@@ -103,8 +105,7 @@ func pairedLog(d []float64, o Options) (Comparison, error) {
 		Margin: math.Max(o.Margin, o.Resolution), Resolution: o.Resolution,
 	}
 	c.estimate = HodgesLehmann(d)
-	mean, _ := meanStdErr(d)
-	c.Ratio, c.MeanRatio = math.Exp(c.estimate), math.Exp(mean)
+	c.Ratio, c.MeanRatio = math.Exp(c.estimate), math.Exp(stat.Mean(d, nil))
 	if n > 1 {
 		c.boot = newBootstrap(d, c.estimate, o.Resamples, o.Seed)
 		c.stdErr = c.boot.stdErr()

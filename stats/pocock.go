@@ -13,7 +13,7 @@ import (
 // found by the recursive integration of Armitage, McPherson and Rowe (Journal of
 // the Royal Statistical Society A 132, 1969), and c by bisection. The level is
 // then applied to Student's quantiles (Jennison and Turnbull, Group Sequential
-// Methods, 2000, section 4.4); the simulation in docs/statistics.md checks that.
+// Methods, 2000); the simulation in docs/statistics.md checks that.
 func pocockLevel(looks []int, alpha float64) float64 {
 	normal := distuv.UnitNormal
 	// Bonferroni over the looks is safe; a single look is the least one can ask.

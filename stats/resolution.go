@@ -26,8 +26,8 @@ type Resolution struct {
 
 // NewResolution compares the control with its twin, round by round. The floor is
 // what is known beforehand to be unresolvable, as a fraction: the timer's step
-// over the median ([TimerFloor]), or 0. The margin and the resolution of the options are not
-// used.
+// over the median ([TimerFloor]), or 0. The margin and the resolution of the
+// options are not used.
 func NewResolution(control, base []float64, floor float64, o Options) (Resolution, error) {
 	o.Margin, o.Resolution = 0, 0
 	if !(floor >= 0) || math.IsInf(floor, 0) {

