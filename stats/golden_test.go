@@ -62,7 +62,7 @@ func TestSignedRankGolden(t *testing.T) {
 	// Eighty values with ties and zeros: normal approximation with corrections.
 	r = NewSignedRank([]float64{1.4, 1.0, 1.7, 0.4, 1.9, 1.0, -0.3, 0.2, 0.5, 1.1, -0.3, 1.1, -0.1, 0.5, -1.0, 0.2, -0.2, 1.2, 1.1, -0.4,
 		-1.3, -0.8, 0.7, 0.4, -0.7, 1.2, 0.1, 0.0, -0.4, 2.1, -0.2, 0.5, 0.1, -0.2, 0.0, 2.2, 1.2, -0.7, -1.1, 0.4,
-		-2.1, 1.0, -0.2, 1.9, -0.0, -0.1, -0.3, 1.6, 0.7, 2.1, -1.1, -0.7, -0.1, 0.9, -0.9, 1.1, -0.1, -0.3, 1.3, 0.3,
+		-2.1, 1.0, -0.2, 1.9, 0.0, -0.1, -0.3, 1.6, 0.7, 2.1, -1.1, -0.7, -0.1, 0.9, -0.9, 1.1, -0.1, -0.3, 1.3, 0.3,
 		1.1, 0.5, 2.3, -0.9, 0.8, 0.6, 0.8, 0.5, -0.6, 0.7, -0.8, -1.4, 1.8, 0.9, -1.9, 0.3, -1.2, 0.3, 0.1, 1.3})
 	if r.Exact {
 		t.Error("77 differences were enumerated")
@@ -142,7 +142,7 @@ func TestPocockGolden(t *testing.T) {
 	}
 }
 
-// TestHolmGolden: R's p.adjust(p, "holm").
+// TestHolmGolden: multipletests(method="holm") of statsmodels 0.15.0.
 func TestHolmGolden(t *testing.T) {
 	got, err := Holm([]float64{0.01, 0.04, 0.03, 0.005, 0.6})
 	if err != nil {

@@ -57,7 +57,7 @@ type Comparison struct {
 	Ratio, MeanRatio float64
 	// Interval is the one that decides: BCa, expanded, and never narrower than
 	// Student's with the bootstrap's standard error. In simulations with 5 to 30
-	// independent rounds a nominal 95 % covered 94.5 to 99 %, docs/statistics.md
+	// independent rounds a nominal 95 % covered 94.8 to 99 %, docs/statistics.md
 	// has the table. Of a single round it is [0, +Inf].
 	Interval Interval
 	// BCa is the textbook interval at the same nominal confidence. It is too

@@ -38,9 +38,7 @@ func NewResolution(control, base []float64, floor float64, o Options) (Resolutio
 		return Resolution{}, fmt.Errorf("A/A control: %w", err)
 	}
 	r := Resolution{Effect: math.Max(c.Interval.reach(), floor), Interval: c.Interval, Cells: 1}
-	for _, w := range c.Warnings {
-		r.Warnings = append(r.Warnings, w)
-	}
+	r.Warnings = append(r.Warnings, c.Warnings...)
 	if !c.Interval.Contains(1) && c.Rounds >= VerdictRounds {
 		r.FalsePositives = 1
 		r.Warnings = append(r.Warnings, warn(ControlDiffers, "the control differs from itself by %+.2g %% [%+.2g, %+.2g]",

@@ -37,7 +37,7 @@ func run(repeats int, file string) error {
 	if file != "" {
 		out = &text
 	}
-	fmt.Fprintf(out, "Each cell is %d simulated experiments.\n\n", repeats)
+	fmt.Fprintf(out, "%d simulated experiments for each number, a fifth of that for tables and stopping.\n\n", repeats)
 	for _, table := range []func(io.Writer, int) error{coverage, verdicts, resolution, tables, looks, alarms} {
 		if err := table(out, repeats); err != nil {
 			return err
