@@ -18,7 +18,7 @@ type Implementation interface {
 	Name() string
 	// LaunchPath says how work is submitted: "go" (a plain call), "driver".
 	LaunchPath() string
-	// Device names where it runs: "cpu" or the GPU's name.
+	// Device is the id of the device that it runs on: "cpu", "cuda:0".
 	Device() string
 	// Open prepares the operation: compiles, loads, allocates, uploads. It
 	// returns an *unavailable.Error for a contract or shape that it lacks.
