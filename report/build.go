@@ -61,7 +61,7 @@ func Build(run *evidence.Run, o Options) (*Report, error) {
 	if o.baseline == nil {
 		o.baseline = rec.Plan.Baseline
 	}
-	r := &Report{arms: armLabels(rec.Arms), cases: caseLabels(rec.Cases)}
+	r := &Report{arms: armLabels(rec.Arms), cases: caseLabels(rec.Cases), devices: armDevices(rec)}
 	r.Header = header(rec, all, o)
 	b := &builder{rec: rec, opts: o, report: r, failed: failures(rec)}
 	if err := b.compare(all); err != nil {

@@ -38,13 +38,16 @@ type RenderOptions struct {
 	Color bool // ANSI colours, table format only
 	Box   bool // box-drawing characters, table format only
 	Width int  // columns of the terminal; 0: unlimited
-	// Tables selects tables by ID (see TableIDs); none selects all. In CSV, none
+	// Tables selects tables by ID (see TableIDs); none selects all but the overview. In CSV, none
 	// selects the comparison alone, which has one row per case and cell.
 	Tables []string
 }
 
 func (o RenderOptions) wants(id string) bool {
-	return len(o.Tables) == 0 || slices.Contains(o.Tables, id)
+	if len(o.Tables) == 0 {
+		return id != OverviewTable
+	}
+	return slices.Contains(o.Tables, id)
 }
 
 func (o RenderOptions) check() error {

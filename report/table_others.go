@@ -89,6 +89,9 @@ func (r *Report) resourcesTable() Table {
 		{Key: "compiler", Head: "compiler", Drop: 3}}}
 	last := ""
 	for _, x := range r.Resources {
+		if x.Kind == "executable" && x.Registers == nil {
+			continue // part of the program itself: nothing to say but its hash, which JSON keeps
+		}
 		labels := make([]string, len(x.Arms))
 		for i, a := range x.Arms {
 			labels[i] = r.label(a)

@@ -19,12 +19,14 @@ const (
 	CalibrationTable = "calibration"
 	UnavailableTable = "unavailable"
 	WarningsTable    = "warnings"
+	// OverviewTable is drawn only when it is asked for.
+	OverviewTable = "overview"
 )
 
 // TableIDs lists the IDs of a report's tables in order.
 func TableIDs() []string {
 	return []string{RunTable, ComparisonTable, GatesTable, GraphsTable, ResourcesTable,
-		CalibrationTable, UnavailableTable, WarningsTable}
+		CalibrationTable, UnavailableTable, WarningsTable, OverviewTable}
 }
 
 // Tables returns the report's tables in order; empty ones are left out.
@@ -34,7 +36,7 @@ func (r *Report) Tables() []Table {
 		all = append(all, r.comparisonTable(c))
 	}
 	all = append(all, r.gatesTable(), r.graphsTable(), r.resourcesTable(),
-		r.calibrationTable(), r.unavailableTable(), r.warningsTable())
+		r.calibrationTable(), r.overviewTable(), r.unavailableTable(), r.warningsTable())
 	out := all[:0]
 	for _, t := range all {
 		if len(t.Rows) > 0 || len(t.Remarks) > 0 {

@@ -22,6 +22,7 @@ type Report struct {
 	Unavailable []Missing         `json:"unavailable,omitempty"`
 	Warnings    []Warning         `json:"warnings,omitempty"`
 	arms, cases map[string]string // ID → label
+	devices     map[string]string // of each arm
 }
 
 // Header identifies the run and the terms of its comparison.

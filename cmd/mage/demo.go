@@ -44,7 +44,9 @@ func (c *demoCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Render(s.stdout, outputFlags{JSON: c.JSON, Format: "table"}.format(), report.RenderOptions{}); err != nil {
+	show := outputFlags{JSON: c.JSON, Format: string(report.TableFormat),
+		Table: []string{report.OverviewTable, report.UnavailableTable}}
+	if err := r.Render(s.stdout, show.format(), show.render(s.stdout)); err != nil {
 		return err
 	}
 	if err := failures(out); err != nil {
