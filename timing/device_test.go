@@ -242,8 +242,23 @@ func TestCalibrateProvesOnlyARealFlush(t *testing.T) {
 		t.Errorf("event overhead %v resolution %v, want 0 and unknown", c.EventOverheadUS, c.EventResolutionUS)
 	}
 	_ = s
-	c.setProof(1, []float64{1, 1, 1}, []float64{2, 2, 2})
-	if !c.FlushProved {
-		t.Error("twice as slow after the flush proves it")
+	for _, p := range []struct {
+		cold          float64
+		pairs, slower int
+		want          bool
+	}{
+		{1.2, 15, 15, true}, {1.2, 15, 13, true}, {1.2, 15, 12, false}, {1.04, 15, 15, false},
+		{0.8, 15, 15, false}, {1.2, 5, 5, true}, {1.2, 5, 4, false}, {1.2, 4, 4, false},
+	} {
+		var hot, cold []float64
+		for i := range p.pairs {
+			hot, cold = append(hot, 1), append(cold, 1)
+			if i < p.slower {
+				cold[i] = p.cold
+			}
+		}
+		if c.setProof(1, hot, cold); c.FlushProved != p.want {
+			t.Errorf("%v× in %d of %d pairs: proved %v", p.cold, p.slower, p.pairs, c.FlushProved)
+		}
 	}
 }

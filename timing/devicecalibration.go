@@ -27,9 +27,9 @@ func (d *Device) Calibrate() (Calibration, error) {
 		c.EventResolutionUS = &step
 	}
 
-	// A quarter of the L2 for source and destination together stays resident
-	// whatever the replacement policy.
-	bytes := min(d.flushBytes/16, 8<<20)
+	// Half of the L2 for source and destination together stays resident, and is
+	// enough for the memory's time to stand out from the cost of a copy.
+	bytes := d.flushBytes / 8
 	src, err := d.dev.Alloc(bytes)
 	if err != nil {
 		return c, fmt.Errorf("flush proof: %w", err)
