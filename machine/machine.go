@@ -144,6 +144,11 @@ func (m *Machine) openGPU(o Options, ks []kernels.Kernel) (*unavailable.Error, e
 	} else {
 		return nil, err
 	}
+	if lib, err := cuda.ProbeCUPTI(); err == nil {
+		m.Versions["cupti"] = lib.Version
+	} else if u, ok := unavailable.As(err); ok {
+		m.Notices = append(m.Notices, u)
+	}
 	natives, err := native.New(opt, ks)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ const (
 	GraphsTable      = "graphs"
 	ResourcesTable   = "resources"
 	CalibrationTable = "calibration"
+	ResolutionTable  = "resolution"
 	UnavailableTable = "unavailable"
 	WarningsTable    = "warnings"
 	// OverviewTable is drawn only when it is asked for.
@@ -26,7 +27,7 @@ const (
 // TableIDs lists the IDs of a report's tables in order.
 func TableIDs() []string {
 	return []string{RunTable, ComparisonTable, GatesTable, GraphsTable, ResourcesTable,
-		CalibrationTable, UnavailableTable, WarningsTable, OverviewTable}
+		CalibrationTable, ResolutionTable, UnavailableTable, WarningsTable, OverviewTable}
 }
 
 // Tables returns the report's tables in order; empty ones are left out.
@@ -36,7 +37,7 @@ func (r *Report) Tables() []Table {
 		all = append(all, r.comparisonTable(c))
 	}
 	all = append(all, r.gatesTable(), r.graphsTable(), r.resourcesTable(),
-		r.calibrationTable(), r.overviewTable(), r.unavailableTable(), r.warningsTable())
+		r.calibrationTable(), r.resolutionTable(), r.overviewTable(), r.unavailableTable(), r.warningsTable())
 	out := all[:0]
 	for _, t := range all {
 		if len(t.Rows) > 0 || len(t.Remarks) > 0 {
@@ -75,7 +76,6 @@ func (r *Report) runTable() Table {
 	add("rounds", roundsText(h), Plain)
 	add("terms", fmt.Sprintf("%s %% intervals, margin ±%s, Holm over %d comparisons",
 		trim(h.Confidence*100), percent(h.Margin), h.Comparisons), Plain)
-	add("resolution", resolutionText(h.Resolution), Plain)
 	return t
 }
 
@@ -149,26 +149,6 @@ func roundsText(h Header) string {
 		s += fmt.Sprintf(", %d disturbed", h.Disturbed)
 	}
 	return s + fmt.Sprintf(", %d samples", h.Samples)
-}
-
-func resolutionText(rs []Resolution) string {
-	devices := map[string]bool{}
-	for _, r := range rs {
-		devices[r.Device] = true
-	}
-	var parts []string
-	for _, r := range rs {
-		where := r.Mode + " " + r.Cache
-		if len(devices) > 1 {
-			where += " on " + r.Device
-		}
-		size := percent(r.Low)
-		if high := percent(r.High); high != size {
-			size = strings.TrimSuffix(size, " %") + "–" + high
-		}
-		parts = append(parts, where+" "+size)
-	}
-	return strings.Join(parts, ", ")
 }
 
 // short abbreviates a hash.

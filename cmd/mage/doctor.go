@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 
 	"mage/doctor"
 )
@@ -32,6 +34,9 @@ func (c *doctorCommand) Run(s *session) error {
 		}
 		area = f.Area
 		state, detail := "available", f.Path
+		if f.Detail != "" {
+			detail = strings.TrimPrefix(detail+"; "+f.Detail, "; ")
+		}
 		if !f.Available {
 			state, detail = "unavailable", f.Reason
 			if f.Remedy != "" {
@@ -40,7 +45,7 @@ func (c *doctorCommand) Run(s *session) error {
 		}
 		t.AppendRow(table.Row{shown, f.Item, state, f.Version, detail})
 	}
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 5, WidthMax: 70}})
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 5, WidthMax: 70, WidthMaxEnforcer: text.WrapSoft}})
 	t.Render()
 	return nil
 }

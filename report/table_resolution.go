@@ -1,0 +1,22 @@
+package report
+
+// resolutionTable says what each mode can tell from nothing, by the A/A controls:
+// a row per device, mode and cache state.
+func (r *Report) resolutionTable() Table {
+	t := Table{ID: ResolutionTable, Title: "Resolution: the smallest difference that the A/A control tells from nothing",
+		Columns: []Column{{Key: "device", Head: "device"}, {Key: "mode", Head: "mode"}, {Key: "cache", Head: "cache"},
+			{Key: "low", Head: "best case", Align: Right}, {Key: "high", Head: "worst case", Align: Right},
+			{Key: "cases", Head: "cases", Align: Right, Drop: 1}}}
+	device := ""
+	for _, x := range r.Header.Resolution {
+		d := word(x.Device)
+		if x.Device == device {
+			d.Text = ""
+		}
+		t.Rows = append(t.Rows, Row{Rule: device != "" && x.Device != device, Cells: []Value{
+			d, word(x.Mode), word(x.Cache), number(percent(x.Low), x.Low), number(percent(x.High), x.High),
+			number(count(&x.Cases, "").Text, x.Cases)}})
+		device = x.Device
+	}
+	return t
+}
