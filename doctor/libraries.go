@@ -47,12 +47,12 @@ func cublasLtAmong(paths []string) Finding {
 	const remedy = "install the CUDA toolkit or the Python package nvidia-cublas, or set MAGE_CUBLASLT to its libcublasLt.so"
 	reason := "not found"
 	for _, path := range paths {
-		handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+		handle, err := cuda.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 		if err != nil {
 			reason = printable(err.Error())
 			continue
 		}
-		symbol, err := purego.Dlsym(handle, "cublasLtGetVersion")
+		symbol, err := cuda.Dlsym(handle, "cublasLtGetVersion")
 		if err != nil {
 			reason = path + " has no symbol cublasLtGetVersion"
 			continue

@@ -68,7 +68,7 @@ func loadCUPTI() (*cuptiLibrary, error) {
 func loadCUPTIFrom(paths []string) (*cuptiLibrary, error) {
 	var refused error
 	for _, path := range paths {
-		handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+		handle, err := Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 		if err != nil {
 			continue
 		}
@@ -100,7 +100,7 @@ func newCUPTILibrary(path string, handle uintptr) (*cuptiLibrary, error) {
 		"cuptiActivityGetNumDroppedRecords": &c.symbol.dropped,
 		"cuptiGetResultString":              &c.symbol.resultString,
 	} {
-		p, err := purego.Dlsym(handle, name)
+		p, err := Dlsym(handle, name)
 		if err != nil {
 			return nil, unavailable.New("CUPTI", fmt.Sprintf("%s has no symbol %s", path, name), cuptiRemedy)
 		}

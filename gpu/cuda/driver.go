@@ -199,7 +199,7 @@ func (d *driver) lacks(what, symbol string) error {
 
 func bind(handle uintptr, s symbol) bool {
 	for _, name := range s.names {
-		addr, err := purego.Dlsym(handle, name)
+		addr, err := Dlsym(handle, name)
 		if err != nil || addr == 0 {
 			continue
 		}
@@ -217,7 +217,7 @@ func bind(handle uintptr, s symbol) bool {
 func openFirst(names []string) (handle uintptr, name string, err error) {
 	var first, telling error
 	for _, name := range names {
-		handle, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
+		handle, err := Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
 		if err == nil {
 			return handle, name, nil
 		}

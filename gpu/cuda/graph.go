@@ -1,7 +1,6 @@
 package cuda
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/ebitengine/purego"
@@ -47,7 +46,10 @@ func (s *stream) Capture(f func() error) (_ gpu.Graph, err error) {
 			_ = end()
 		}
 		if template != 0 {
-			err = errors.Join(err, d.check("cuGraphDestroy", api.cuGraphDestroy(template)))
+			// After an error this one is a consequence, too.
+			if destroyErr := d.check("cuGraphDestroy", api.cuGraphDestroy(template)); err == nil {
+				err = destroyErr
+			}
 		}
 	}()
 	if err := f(); err != nil {
@@ -68,7 +70,8 @@ func (s *stream) Capture(f func() error) (_ gpu.Graph, err error) {
 	// Without the upload the first replay would pay for it.
 	if api.cuGraphUpload != nil {
 		if err := d.check("cuGraphUpload", api.cuGraphUpload(g.exec, s.handle)); err != nil {
-			return nil, errors.Join(err, g.destroy())
+			_ = g.destroy()
+			return nil, err
 		}
 	}
 	return g, nil

@@ -203,7 +203,7 @@ func (d *nvmlDevice) readText(result uint32) string {
 // find returns the first of names that the library has, or 0.
 func (d *nvmlDevice) find(names ...string) uintptr {
 	for _, name := range names {
-		if p, err := purego.Dlsym(d.lib, name); err == nil {
+		if p, err := Dlsym(d.lib, name); err == nil {
 			return p
 		}
 	}

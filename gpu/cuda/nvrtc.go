@@ -103,7 +103,7 @@ func OpenNVRTC(path string) (*NVRTC, error) {
 // NVRTC the loader must know it, or Compile says that it is missing.
 func (n *NVRTC) loadBuiltins() {
 	name := fmt.Sprintf("libnvrtc-builtins.so.%d.%d", n.major, n.minor)
-	_, _ = purego.Dlopen(filepath.Join(filepath.Dir(n.path), name), purego.RTLD_NOW|purego.RTLD_GLOBAL)
+	_, _ = Dlopen(filepath.Join(filepath.Dir(n.path), name), purego.RTLD_NOW|purego.RTLD_GLOBAL)
 }
 
 // OpenNVRTC loads NVRTC from the options' path.
@@ -129,7 +129,7 @@ func (n *NVRTC) bind(handle uintptr) (missing string) {
 		{"nvrtcGetNumSupportedArchs", &n.nvrtcGetNumSupportedArchs},
 		{"nvrtcGetSupportedArchs", &n.nvrtcGetSupportedArchs},
 	} {
-		addr, err := purego.Dlsym(handle, s.name)
+		addr, err := Dlsym(handle, s.name)
 		if err != nil || addr == 0 {
 			return s.name
 		}
