@@ -116,21 +116,26 @@ func (m *Machine) openGPU(o Options, ks []kernels.Kernel) (*unavailable.Error, e
 	if o.NoGPU {
 		return unavailable.New("GPU", "left alone with --no-gpu", ""), nil
 	}
+	// A GPU that is there and cannot be used, because it is full for one, is not
+	// passed over in silence: what would be measured is not what was asked for.
+	broken := func(err error) error {
+		return fmt.Errorf("GPU %d: %w (--no-gpu goes on without it)", o.GPU, err)
+	}
 	dev, err := cuda.Open(o.GPU)
 	if err != nil {
 		if u, ok := unavailable.As(err); ok {
 			return u, nil
 		}
-		return nil, fmt.Errorf("GPU %d: %w", o.GPU, err)
+		return nil, broken(err)
 	}
 	m.closers = append(m.closers, dev.Close)
 	stream, err := dev.NewStream()
 	if err != nil {
-		return nil, fmt.Errorf("GPU %d: %w", o.GPU, err)
+		return nil, broken(err)
 	}
 	timer, err := timing.NewDevice(dev, stream)
 	if err != nil {
-		return nil, fmt.Errorf("GPU %d: %w", o.GPU, err)
+		return nil, broken(err)
 	}
 	m.closers = append(m.closers, func() error { timer.Close(); return nil })
 

@@ -62,6 +62,9 @@ func (d *Device) Measure(submit func() error, req Request) (Reading, error) {
 	if n := req.Mode.N; req.Cache == Cold && n > 1 {
 		return Reading{}, rejectCold(req.Mode)
 	}
+	if err := rejectLong(req); err != nil {
+		return Reading{}, err
+	}
 	for range req.Warmup {
 		if err := submit(); err != nil {
 			return Reading{}, err
@@ -106,7 +109,7 @@ func (d *Device) sample(req Request, with Instrument, once func() (float64, erro
 	return Reading{Instrument: with, Samples: s.samples, Operations: req.Mode.N}, err
 }
 
-func (d *Device) graph(submit func() error, req Request) (Reading, error) {
+func (d *Device) graph(submit func() error, req Request) (_ Reading, err error) {
 	n := req.Mode.N
 	g, err := d.stream.Capture(func() error {
 		for range n {
@@ -119,7 +122,11 @@ func (d *Device) graph(submit func() error, req Request) (Reading, error) {
 	if err != nil {
 		return Reading{}, fmt.Errorf("capturing a graph of %d operations: %w", n, err)
 	}
-	defer g.Destroy()
+	defer func() {
+		if destroyErr := g.Destroy(); err == nil && destroyErr != nil {
+			err = fmt.Errorf("destroying the graph: %w", destroyErr)
+		}
+	}()
 	// The first replay uploads the graph; it is warm-up like any other.
 	for range max(1, min(req.Warmup, 3)) {
 		if err := d.stream.Replay(g); err != nil {

@@ -10,8 +10,9 @@ import (
 // host clock. A plain call has no queue and no events: span and latency are the
 // same interval there, and submit, graph and kernel do not exist.
 type Host struct {
-	clock hostClock
-	flush []byte
+	clock      hostClock
+	flushBytes int64
+	flush      []byte // nil until it is needed: it may be a gigabyte
 }
 
 // NewHost returns a Host that flushes the cache by writing twice lastLevel
@@ -21,7 +22,7 @@ func NewHost(lastLevel int64) *Host {
 		lastLevel = 64 << 20
 	}
 	// The cap keeps a machine that reports the sum of many sockets usable.
-	return &Host{clock: newHostClock(), flush: make([]byte, min(2*lastLevel, 1<<30))}
+	return &Host{clock: newHostClock(), flushBytes: min(2*lastLevel, 1<<30)}
 }
 
 // Measure returns samples of run, which must perform one operation completely.
@@ -41,6 +42,9 @@ func (h *Host) Measure(run func() error, req Request) (Reading, error) {
 		return Reading{}, unavailable.Newf(req.Mode.String()+" on cpu", "a CPU has no graph replay")
 	case Kernel:
 		return Reading{}, unavailable.Newf("kernel on cpu", "a CPU implementation launches no device kernels")
+	}
+	if err := rejectLong(req); err != nil {
+		return Reading{}, err
 	}
 	s := newSampler(h.clock, req)
 	err := withoutCollector(func() error {
@@ -70,6 +74,9 @@ func (h *Host) Measure(run func() error, req Request) (Reading, error) {
 // flushCache writes every line of the flush buffer, which evicts what the
 // caches held. The value changes so that the stores cannot be elided.
 func (h *Host) flushCache() {
+	if h.flush == nil {
+		h.flush = make([]byte, h.flushBytes)
+	}
 	v := h.flush[0] + 1
 	for i := 0; i < len(h.flush); i += 64 {
 		h.flush[i] = v
@@ -78,11 +85,11 @@ func (h *Host) flushCache() {
 
 // Calibrate measures what the host clock resolves and proves the flush.
 func (h *Host) Calibrate() Calibration {
-	c := Calibration{FlushBytes: int64(len(h.flush))}
+	c := Calibration{FlushBytes: h.flushBytes}
 	c.ClockOverheadUS, c.ClockResolutionUS = clockLimits(h.clock)
 
 	// The proof reads a block small enough to stay cached, hot and then flushed.
-	block := make([]byte, min(len(h.flush)/16, 4<<20))
+	block := make([]byte, min(h.flushBytes/16, 4<<20))
 	for i := range block {
 		block[i] = byte(i)
 	}

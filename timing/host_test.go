@@ -2,6 +2,7 @@ package timing
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +53,34 @@ func TestHostStopsOnErrorAndBudget(t *testing.T) {
 		if us < 2000 {
 			t.Errorf("sample %v µs of an operation that sleeps 2000 µs", us)
 		}
+	}
+}
+
+func TestLongSamplesAreRefused(t *testing.T) {
+	s, d := newScript(t)
+	for _, c := range []struct {
+		mode  string
+		once  float64
+		wants string // part of the reason; "" where it is measured
+	}{
+		{"batch:100", 2e4, "100 operations would take about 2 s"},
+		{"batch:100", 1e4, ""}, {"span", 2e6, "one operation would take about 2 s"}, {"span", 2e5, ""},
+		{"latency", 3e8, "about 300 s"},
+	} {
+		req := Request{Mode: mode(t, c.mode), Cache: Hot, Samples: 1, OnceUS: c.once, LimitUS: 1e6}
+		_, onHost := NewHost(1 << 20).Measure(func() error { return nil }, req)
+		_, onDevice := d.Measure(s.submit, req)
+		for _, err := range []error{onHost, onDevice} {
+			u, lacks := unavailable.As(err)
+			if lacks != (c.wants != "") || lacks && !strings.Contains(u.Reason, c.wants) {
+				t.Errorf("%s of %v µs: %v", c.mode, c.once, err)
+			}
+		}
+	}
+	// What a CPU never has is said before what would take too long.
+	_, err := NewHost(1<<20).Measure(func() error { return nil }, Request{Mode: mode(t, "graph:100"), OnceUS: 1e9, LimitUS: 1})
+	if u, _ := unavailable.As(err); u == nil || !strings.Contains(u.Reason, "no graph replay") {
+		t.Errorf("graph on a CPU: %v", err)
 	}
 }
 

@@ -1,7 +1,9 @@
 package timing
 
 import (
+	"fmt"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"mage/unavailable"
@@ -66,4 +68,22 @@ func withoutCollector(f func() error) error {
 func rejectCold(m Mode) error {
 	return unavailable.Newf(m.String()+" "+string(Cold),
 		"the %d operations of one sample follow each other: only the first would find a flushed cache", m.N)
+}
+
+// rejectLong explains why a mode is not measured when one sample of it would
+// take longer than the request allows.
+func rejectLong(req Request) error {
+	us := req.OnceUS * float64(req.Mode.N)
+	if req.LimitUS <= 0 || us <= req.LimitUS {
+		return nil
+	}
+	operations := "one operation"
+	if req.Mode.N > 1 {
+		operations = strconv.Itoa(req.Mode.N) + " operations"
+	}
+	// One digit: the estimate is no better, and arms that differ by less say the same.
+	seconds, _ := strconv.ParseFloat(strconv.FormatFloat(us/1e6, 'g', 1, 64), 64)
+	return unavailable.New(req.Mode.String(),
+		fmt.Sprintf("a sample of %s would take about %g s, over the limit of %g s", operations, seconds, req.LimitUS/1e6),
+		"raise max_sample in the spec, or lower the count")
 }

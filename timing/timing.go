@@ -91,6 +91,10 @@ type Request struct {
 	Samples    int
 	MinSamples int
 	BudgetUS   float64
+	// OnceUS estimates the host time of one operation and LimitUS is the longest
+	// sample wanted: a mode whose sample would take longer is unavailable. 0: no
+	// limit.
+	OnceUS, LimitUS float64
 }
 
 // Reading is what a measurement returns. Samples are microseconds per operation.
