@@ -35,8 +35,8 @@ const (
 // taken: drift, autocorrelation, more than one state. matter is the relative size
 // from which a drift or a distance of states is worth a warning, the margin of
 // the comparison for instance; 0 means 0.01. Fewer than ten samples, and samples
-// that are all alike, give no warning. Of independent samples, one set in a
-// thousand or fewer gets each of the three (docs/statistics.md).
+// that are all alike, give no warning. Of independent samples, about one set
+// in a thousand at the most gets each of the three (docs/statistics.md).
 func Inspect(samples []float64, matter float64) ([]Warning, error) {
 	if err := checkPositive(samples); err != nil {
 		return nil, err

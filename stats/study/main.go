@@ -38,7 +38,7 @@ func run(repeats int, file string) error {
 		out = &text
 	}
 	fmt.Fprintf(out, "%d simulated experiments for each number, a fifth of that for tables and stopping.\n\n", repeats)
-	for _, table := range []func(io.Writer, int) error{coverage, verdicts, resolution, tables, looks, alarms} {
+	for _, table := range []func(io.Writer, int) error{coverage, verdicts, resolution, tables, looks, looksOfTable, alarms} {
 		if err := table(out, repeats); err != nil {
 			return err
 		}
