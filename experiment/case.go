@@ -163,7 +163,6 @@ func (w *caseWork) enter(r *runner, a arm) {
 		return
 	}
 	e.onceUS = float64(time.Since(t0).Nanoseconds()) / 1e3
-	r.refuseLongSamples(e)
 }
 
 // gate applies one stage and retains its result; it reports whether it passed.
@@ -220,24 +219,6 @@ func (r *runner) sameBinary(e *entrant) error {
 		}
 	}
 	return nil
-}
-
-// refuseLongSamples marks the modes of which one sample would take too long.
-func (r *runner) refuseLongSamples(e *entrant) {
-	limit := r.spec.MaxSample.Duration
-	for _, m := range r.modes {
-		one := time.Duration(e.onceUS * float64(m.N) * 1e3)
-		if one <= limit {
-			continue
-		}
-		for _, cache := range r.spec.Caches {
-			e.lacks[cellName(m, timing.Cache(cache))] = true
-		}
-		e.entry.Unavailable = append(e.entry.Unavailable, evidence.Unavailable{
-			What:   m.String() + " " + e.arm.Implementation,
-			Reason: fmt.Sprintf("one sample of %d operations would take about %s, over max_sample = %s", m.N, one.Round(100*time.Millisecond), limit),
-			Remedy: "raise max_sample in the spec, or lower the count"})
-	}
 }
 
 func cellName(m timing.Mode, c timing.Cache) string { return m.String() + " " + string(c) }

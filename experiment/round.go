@@ -227,6 +227,8 @@ func (r *runner) request(e *entrant, m timing.Mode, cache timing.Cache) timing.R
 		Samples:    r.spec.Samples,
 		MinSamples: max(1, fit(r.spec.MinSamples, sample)),
 		BudgetUS:   budget,
+		OnceUS:     e.onceUS,
+		LimitUS:    float64(r.spec.MaxSample.Microseconds()),
 	}
 }
 

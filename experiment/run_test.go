@@ -292,16 +292,17 @@ func TestStoppingRuleEndsWhenDecided(t *testing.T) {
 	}
 }
 
-func TestLongSamplesAreRefusedWithAReason(t *testing.T) {
-	text := strings.Replace(fakeSpec, `modes = ["latency", "span"]`, "modes = [\"latency\", \"batch:1000000\"]\nmax_sample = \"1ms\"", 1)
+func TestRequestsCarryTheLimitOfASample(t *testing.T) {
+	text := strings.Replace(fakeSpec, "rounds = 3", "rounds = 3\nmax_sample = \"1ms\"", 1)
 	a, b := &fake{name: "fake/a", us: 10}, &fake{name: "fake/b", us: 5}
-	out, err := Run(context.Background(), parse(t, text), lab(a, b), Options{Results: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range load(t, out.Dir).Record.Entries {
-		if len(e.Unavailable) == 0 || !strings.Contains(e.Unavailable[0].Reason, "max_sample") {
-			t.Errorf("%s: unavailable %+v", e.Arm, e.Unavailable)
+	seen := 0
+	a.measured = func(_ *fakeOperation, r timing.Request) error {
+		if seen++; r.LimitUS != 1000 || r.OnceUS <= 0 {
+			t.Errorf("limit %v µs, estimate %v µs", r.LimitUS, r.OnceUS)
 		}
+		return nil
+	}
+	if _, err := Run(context.Background(), parse(t, text), lab(a, b), Options{Results: t.TempDir()}); err != nil || seen == 0 {
+		t.Fatal(seen, err)
 	}
 }

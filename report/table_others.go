@@ -88,6 +88,7 @@ func (r *Report) resourcesTable() Table {
 		{Key: "compile_ms", Head: "compile", Unit: "ms", Align: Right, Drop: 4},
 		{Key: "compiler", Head: "compiler", Drop: 3}}}
 	last := ""
+	several := false // a case had more than one row: cases are set apart
 	for _, x := range r.Resources {
 		if x.Kind == "executable" && x.Registers == nil {
 			continue // part of the program itself: nothing to say but its hash, which JSON keeps
@@ -112,9 +113,10 @@ func (r *Report) resourcesTable() Table {
 		if x.Case == last {
 			c.Text = ""
 		}
+		several = last != "" && (several || x.Case == last)
 		binary := word(short(x.Binary))
 		binary.Data = x.Binary
-		t.Rows = append(t.Rows, Row{Rule: x.Case != last && last != "", Cells: []Value{
+		t.Rows = append(t.Rows, Row{Rule: x.Case != last && several, Cells: []Value{
 			c, word(strings.Join(labels, ", ")), count(x.Registers, ""), spills,
 			count(x.SharedBytes, " B"), count(x.LocalBytes, " B"), word(x.Block), word(x.Grid),
 			word(x.Kind), binary, compile, word(x.Compiler)}})

@@ -68,7 +68,7 @@ func TestLongSamplesAreRefused(t *testing.T) {
 		{"latency", 3e8, "about 300 s"},
 	} {
 		req := Request{Mode: mode(t, c.mode), Cache: Hot, Samples: 1, OnceUS: c.once, LimitUS: 1e6}
-		_, onHost := NewHost(1 << 20).Measure(func() error { return nil }, req)
+		_, onHost := NewHost(1<<20).Measure(func() error { return nil }, req)
 		_, onDevice := d.Measure(s.submit, req)
 		for _, err := range []error{onHost, onDevice} {
 			u, lacks := unavailable.As(err)
