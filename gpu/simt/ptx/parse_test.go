@@ -187,7 +187,7 @@ func TestErrorsSayWhere(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                   "t.ptx:1:1: there is no .version",
 		"hello":                              `t.ptx:1:1: expected a directive, found "hello"`,
-		header + ".entry k() { add.u32 %a":   `t.ptx:4:26: expected ";"`,
+		header + ".entry k() { add.u32 %a":   `t.ptx:4:24: expected ";"`,
 		header + ".entry k() {":              "t.ptx:4:12: a block is not closed",
 		header + ".entry k() .frob {}":       "unknown directive .frob",
 		header + ".frob .u32 x;":             "unknown directive .frob",
