@@ -38,6 +38,7 @@ func TestGolden(t *testing.T) {
 	}{
 		{"table.txt", report.TableFormat, report.RenderOptions{}},
 		{"table-80.txt", report.TableFormat, report.RenderOptions{Width: 80}},
+		{"overview.txt", report.TableFormat, report.RenderOptions{Tables: []string{"overview"}}},
 		{"table-140-box.txt", report.TableFormat, report.RenderOptions{Width: 140, Box: true}},
 		{"table-color.txt", report.TableFormat, report.RenderOptions{Width: 120, Color: true, Tables: []string{"comparison"}}},
 		{"report.md", report.Markdown, report.RenderOptions{}},
@@ -295,5 +296,29 @@ func TestGoldenComparison(t *testing.T) {
 	}
 	if err := runs.Render(new(bytes.Buffer), report.BenchmarkLines, report.RenderOptions{}); err == nil {
 		t.Error("a comparison is written as benchmark lines")
+	}
+}
+
+func TestOnly(t *testing.T) {
+	r := build(t, laboratory().Run())
+	some, err := r.Only("gelu")
+	if err != nil || len(some.Cases) == 0 || len(some.Cases) == len(r.Cases) {
+		t.Fatalf("%d of %d cases, %v", len(some.Cases), len(r.Cases), err)
+	}
+	for _, c := range some.Cases {
+		if c.Case.Contract != "gelu" {
+			t.Errorf("selected %s", c.Case.ID)
+		}
+	}
+	for _, g := range some.Gates {
+		if !strings.Contains(g.Case, "gelu") {
+			t.Errorf("selected the gate of %s", g.Case)
+		}
+	}
+	if all, err := r.Only(); err != nil || all != r {
+		t.Errorf("no words: %v", err)
+	}
+	if _, err := r.Only("gelu", "nosuch"); err == nil || !strings.Contains(err.Error(), "nosuch") {
+		t.Errorf("a word that selects nothing: %v", err)
 	}
 }

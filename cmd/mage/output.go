@@ -15,7 +15,8 @@ import (
 type outputFlags struct {
 	Format string   `help:"How to print: table, markdown, csv, json, latex, benchfmt (for benchstat)." default:"table" enum:"table,markdown,csv,json,latex,benchfmt" placeholder:"FORMAT"`
 	JSON   bool     `help:"The same as --format json."`
-	Table  []string `help:"Print only these tables; may be repeated." placeholder:"ID"`
+	Table  []string `help:"Print only these tables: run, comparison, gates, graphs, resources, calibration, resolution, unavailable, warnings, overview." placeholder:"ID"`
+	Case   []string `help:"Print only cases that hold this word, such as gelu." placeholder:"WORD"`
 }
 
 // print reads the record in dir and prints its tables.
@@ -26,6 +27,9 @@ func (f outputFlags) print(s *session, dir string) error {
 	}
 	r, err := report.Build(run, report.Options{})
 	if err != nil {
+		return err
+	}
+	if r, err = r.Only(f.Case...); err != nil {
 		return err
 	}
 	return r.Render(s.stdout, f.format(), f.render(s.stdout))
