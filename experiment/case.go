@@ -23,6 +23,7 @@ type caseWork struct {
 	checks   gate.Spec // inputs and reference that are timed
 	fresh    gate.Spec // other inputs, which no operation has seen before
 	entrants []*entrant
+	told     int // the failures and lacks that the record holds
 }
 
 // entrant is an arm on this case.
@@ -169,7 +170,7 @@ func (w *caseWork) enter(r *runner, a arm) {
 func (r *runner) gate(w *caseWork, e *entrant, stage string) bool {
 	res, err := gate.Check(e.op, w.at(stage))
 	if err != nil {
-		r.fail(w, e, 0, "gate: "+err.Error())
+		r.fail(w, e, 0, err.Error())
 		return false
 	}
 	e.entry.Gates = append(e.entry.Gates, res)
@@ -200,7 +201,6 @@ func (r *runner) gateAfter(w *caseWork, e *entrant) {
 func (r *runner) fail(w *caseWork, e *entrant, round int, why string) {
 	if e.entry.Error == "" {
 		e.entry.Error = why
-		r.failures++
 	}
 	r.note("error", "arm-failed", w.id, e.arm.ID, round, why)
 }
@@ -223,8 +223,21 @@ func (r *runner) sameBinary(e *entrant) error {
 
 func cellName(m timing.Mode, c timing.Cache) string { return m.String() + " " + string(c) }
 
+// news counts the failures and lacks of the case so far.
+func (w *caseWork) news() int {
+	n := 0
+	for _, e := range w.entrants {
+		n += len(e.entry.Unavailable)
+		if e.failed() {
+			n++
+		}
+	}
+	return n
+}
+
 // retainEntries writes this session's entries of the case into the record.
 func (r *runner) retainEntries(w *caseWork) error {
+	w.told = w.news()
 	return r.w.Update(func(rec *evidence.Record) {
 		for _, e := range w.entrants {
 			i := slices.IndexFunc(rec.Entries, func(k evidence.Entry) bool {

@@ -83,6 +83,13 @@ func (r *runner) roundUntilQuiet(ctx context.Context, w *caseWork, round int) ([
 				lines[i].Disturbed = append(lines[i].Disturbed, interruptedLabel)
 			}
 		}
+		// What failed is on disk first: a kill must not let the samples of a failed
+		// arm stand without the reason.
+		if w.news() != w.told {
+			if werr := r.retainEntries(w); werr != nil {
+				return nil, fmt.Errorf("round %d of %s: %w", round, w.id, werr)
+			}
+		}
 		if len(lines) > 0 {
 			if werr := r.w.AppendRound(lines); werr != nil {
 				return nil, fmt.Errorf("round %d of %s: %w", round, w.id, werr)
@@ -163,7 +170,9 @@ func (r *runner) cell(w *caseWork, e *entrant, m timing.Mode, cache timing.Cache
 	after, _ := e.arm.impl.State()
 	if u, ok := lack(err); ok {
 		e.lacks[cellName(m, cache)] = true
-		e.entry.Unavailable = append(e.entry.Unavailable, u)
+		if !slices.Contains(e.entry.Unavailable, u) { // the other cache state may lack the same
+			e.entry.Unavailable = append(e.entry.Unavailable, u)
+		}
 		return evidence.Line{}, false
 	}
 	if err != nil {
@@ -172,7 +181,7 @@ func (r *runner) cell(w *caseWork, e *entrant, m timing.Mode, cache timing.Cache
 	}
 	res, err := gate.Check(e.op, judge)
 	if err != nil {
-		r.fail(w, e, round, "gate: "+err.Error())
+		r.fail(w, e, round, err.Error())
 		return evidence.Line{}, false
 	}
 	e.keepWorst(res)

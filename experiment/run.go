@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"mage/contract/refcache"
 	"mage/evidence"
+	"mage/gate"
 	"mage/gpu"
 	"mage/timing"
 	"mage/unavailable"
@@ -23,8 +25,9 @@ type Options struct {
 // Outcome is what became of a run.
 type Outcome struct {
 	Dir string
-	// Failures counts entries (arm × case) that ended in an error: a gate that
-	// did not pass, a launch that failed. An unavailable arm is not a failure.
+	// Failures counts the arms × cases of the whole record, earlier sessions
+	// included, that ended in an error: a gate that did not pass, a launch that
+	// failed. An unavailable arm is not a failure.
 	Failures int
 }
 
@@ -45,27 +48,38 @@ func Run(ctx context.Context, spec *Spec, lab *Lab, opt Options) (Outcome, error
 }
 
 // Resume finishes an incomplete record with the spec that it retains. The
-// machine must offer the same devices and the same binaries.
+// machine must offer the same devices and the same binaries; on one that does
+// not, the record is left as it is.
 func Resume(ctx context.Context, dir string, lab *Lab, opt Options) (Outcome, error) {
-	w, state, err := evidence.Resume(dir)
+	rec, err := evidence.LoadRecord(dir)
 	if err != nil {
 		return Outcome{}, err
 	}
-	rec := w.Record()
-	spec, err := ParseSpec(rec.Spec.Name, rec.Spec.Text)
-	if err == nil {
-		err = sameDevices(rec.Devices, lab.Devices)
-	}
 	var r *runner
-	if err == nil {
-		r, err = newRunner(spec, lab, opt)
+	if rec.Status != evidence.Complete {
+		if r, err = resumer(rec, lab, opt); err != nil {
+			return Outcome{}, fmt.Errorf("resume %s: %w", rec.RunID, err)
+		}
 	}
+	w, state, err := evidence.Resume(dir)
 	if err != nil {
-		w.Close()
-		return Outcome{Dir: dir}, fmt.Errorf("resume %s: %w", rec.RunID, err)
+		return Outcome{}, err // that it is complete, for one
 	}
 	r.w, r.state, r.session, r.resumed = w, state, w.Session(), true
 	return r.finish(r.all(ctx))
+}
+
+// resumer returns a runner for what a record declares, if this laboratory can
+// go on with it.
+func resumer(rec *evidence.Record, lab *Lab, opt Options) (*runner, error) {
+	spec, err := ParseSpec(rec.Spec.Name, rec.Spec.Text)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameDevices(rec.Devices, lab.Devices); err != nil {
+		return nil, err
+	}
+	return newRunner(spec, lab, opt)
 }
 
 func sameDevices(before, now []evidence.Device) error {
@@ -92,7 +106,6 @@ type runner struct {
 	state    *evidence.State
 	session  int
 	resumed  bool
-	failures int
 	clocks   map[string]*clockHistory
 	company  map[string]int // other processes on each device at the start
 }
@@ -149,7 +162,7 @@ func (s *Spec) maxRounds() int {
 
 // finish closes the record with the status that err calls for.
 func (r *runner) finish(err error) (Outcome, error) {
-	out := Outcome{Dir: r.w.Dir(), Failures: r.failures}
+	out := Outcome{Dir: r.w.Dir(), Failures: failures(r.w.Record().Entries)}
 	status, reason := evidence.Complete, ""
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -157,11 +170,33 @@ func (r *runner) finish(err error) (Outcome, error) {
 	case err != nil:
 		status, reason = evidence.Incomplete, err.Error()
 	}
-	end := errors.Join(r.w.Finish(status, reason), r.w.Close())
-	if err == nil && end != nil {
-		err = fmt.Errorf("closing the record: %w", end)
+	// The first error is the cause of the others.
+	for _, end := range []error{r.w.Finish(status, reason), r.w.Close()} {
+		if err == nil && end != nil {
+			err = fmt.Errorf("closing the record: %w", end)
+		}
 	}
 	return out, err
+}
+
+// failures counts the arms × cases that failed. A later session makes up for a
+// device that broke down, but not for a gate: what computed a wrong result once
+// is not to be trusted.
+func failures(entries []evidence.Entry) int {
+	type key struct{ caseID, arm string }
+	failed, wrong := map[key]bool{}, map[key]bool{}
+	for _, e := range entries { // in the order of their sessions
+		k := key{e.Case, e.Arm}
+		wrong[k] = wrong[k] || slices.ContainsFunc(e.Gates, func(g gate.Result) bool { return !g.Passed })
+		failed[k] = e.Error != "" || wrong[k]
+	}
+	n := 0
+	for _, bad := range failed {
+		if bad {
+			n++
+		}
+	}
+	return n
 }
 
 // all is one session's work: calibration, then every case.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -96,11 +97,22 @@ func (s *Spec) Hash() string {
 	return hex.EncodeToString(h[:])
 }
 
+// maxSpecBytes is far more than anybody writes: what is larger is another file.
+const maxSpecBytes = 1 << 20
+
 // LoadSpec reads and checks the file.
 func LoadSpec(path string) (*Spec, error) {
-	b, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("experiment spec: %w", err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxSpecBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("experiment spec: %w", err)
+	}
+	if len(b) > maxSpecBytes {
+		return nil, &SpecError{filepath.Base(path), 0, fmt.Sprintf("more than %d bytes: this is not a declaration of an experiment", maxSpecBytes)}
 	}
 	return ParseSpec(filepath.Base(path), string(b))
 }
