@@ -23,7 +23,7 @@ func (c *checker) fail(line int, format string, args ...any) {
 var (
 	implementationName = regexp.MustCompile(`^[a-z][a-z0-9-]*/[a-z0-9][a-z0-9._-]*$`)
 	identifier         = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	sourceName         = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*\.cu$`)
+	sourceName         = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*\.(cu|rs)$`)
 )
 
 func (c *checker) kernel(d description) Kernel {
@@ -41,7 +41,10 @@ func (c *checker) kernel(d description) Kernel {
 		c.fail(c.at.key("", 0, "hypothesis"), "hypothesis is missing: say in one line why this kernel exists")
 	}
 	if !sourceName.MatchString(d.Source) {
-		c.fail(c.at.key("", 0, "source"), "source = %q: want the name of a .cu file in the same directory", d.Source)
+		c.fail(c.at.key("", 0, "source"), "source = %q: want the name of a .cu or .rs file in the same directory", d.Source)
+	}
+	if k.Language() == Rust && len(d.Tunable) > 0 {
+		c.fail(c.at.table("tunable", 0), "a Rust kernel takes no tunables: it is compiled ahead, to one PTX file")
 	}
 	computes := c.contract(&k, d)
 	tunables := c.tunables(&k, d)

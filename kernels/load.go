@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-//go:embed cuda
+//go:embed cuda rust/first
 var builtin embed.FS
 
 // Builtin returns the kernels that come with Mage.
@@ -123,7 +123,9 @@ func loadOne(fsys fs.FS, name, file string) (Kernel, []error) {
 }
 
 // PTXName is the name of the compiled file that may lie beside the source.
-func (k Kernel) PTXName() string { return strings.TrimSuffix(k.SourceName, ".cu") + ".ptx" }
+func (k Kernel) PTXName() string {
+	return strings.TrimSuffix(k.SourceName, path.Ext(k.SourceName)) + ".ptx"
+}
 
 // reason is err without the path, which the caller has said already.
 func reason(err error) error {

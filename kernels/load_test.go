@@ -113,6 +113,8 @@ func TestLoadNamesFileLineAndNearestName(t *testing.T) {
 		{"precision", `["fp32"]`, `["fp23"]`, 3, `did you mean "fp32"?`},
 		{"implementation", `"cuda/mine"`, `"mine"`, 1, "want a family and a name"},
 		{"source elsewhere", `"gelu.cu"`, `"../gelu.cu"`, 4, "in the same directory"},
+		{"source in no known language", `"gelu.cu"`, `"gelu.py"`, 4, "a .cu or .rs file"},
+		{"tunables of Rust", `"gelu.cu"`, `"gelu.rs"`, 8, "a Rust kernel takes no tunables"},
 		{"source missing", `"gelu.cu"`, `"other.cu"`, 4, "file does not exist"},
 		{"hypothesis", `hypothesis = "It tests the loader."`, ``, 1, "hypothesis is missing"},
 		{"variable", `ceildiv(R * D`, `ceildiv(R * DD`, 34, "unknown name DD"},

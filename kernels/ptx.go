@@ -3,6 +3,7 @@ package kernels
 import (
 	"bytes"
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 )
@@ -10,6 +11,24 @@ import (
 // PTXTarget is the architecture that PTX beside a source is generated for: the
 // oldest that CUDA 13 compiles for, so every later GPU's driver accepts it.
 const PTXTarget = "compute_75"
+
+// Language is what a kernel's source is written in.
+type Language string
+
+// CUDA C++ is compiled in process when a kernel is opened. Rust is compiled
+// ahead, and a kernel in it runs from the PTX beside its source always.
+const (
+	CUDA Language = "CUDA C++"
+	Rust Language = "Rust"
+)
+
+// Language follows from the name of the source: gelu.cu, gelu.rs.
+func (k Kernel) Language() Language {
+	if path.Ext(k.SourceName) == ".rs" {
+		return Rust
+	}
+	return CUDA
+}
 
 // PTX is compiled code kept beside a source, and what it was made from.
 type PTX struct {
@@ -77,9 +96,13 @@ func (p *PTX) SameCompiler(image []byte) bool {
 }
 
 // CheckPTX returns an error unless the kernel has PTX that was generated from
-// its source as it is now, with the options that these values ask for.
+// its source as it is now and, for CUDA C++, with the options that these values
+// ask for. Those of Rust are its builder's own affair, and recorded.
 func (k Kernel) CheckPTX(v Values) error {
 	want := strings.Join(k.CompileOptions(PTXTarget, v), " ")
+	if k.Language() == Rust && k.PTX != nil {
+		want = k.PTX.Options
+	}
 	switch {
 	case k.PTX == nil:
 		return fmt.Errorf("%s has no compiled %s beside its source", k.Name(), k.PTXName())

@@ -37,13 +37,23 @@ func newBinaries(c Compiler, info gpu.Info) *binaries {
 	return &binaries{compiler: c, info: info, done: map[string]binary{}}
 }
 
-// of returns the code of a kernel with the given tunables: compiled when there is
-// a compiler, otherwise the PTX beside the source if it is current. Without
-// either it returns an *unavailable.Error; a source that does not compile is a
-// *cuda.CompileError.
+// of returns the code of a kernel with the given tunables: CUDA C++ compiled when
+// there is a compiler, otherwise, and for Rust always, the PTX beside the source
+// if it is current. Without either it returns an *unavailable.Error; a source
+// that does not compile is a *cuda.CompileError.
 func (b *binaries) of(k kernels.Kernel, v kernels.Values) (binary, error) {
+	if k.Language() == kernels.Rust {
+		if err := k.CheckPTX(v); err != nil {
+			return binary{}, unavailable.New(k.Name(), err.Error(), "kernels/rust/build.sh compiles it")
+		}
+		return committed(k), nil
+	}
 	if b.compiler == nil {
-		return committed(k, v)
+		if err := k.CheckPTX(v); err != nil {
+			return binary{}, unavailable.New(k.Name(), "there is no compiler, and "+err.Error(),
+				"install the CUDA toolkit or the Python package nvidia-cuda-nvrtc, or set MAGE_NVRTC to libnvrtc.so")
+		}
+		return committed(k), nil
 	}
 	architecture, err := b.architecture()
 	if err != nil {
@@ -110,18 +120,14 @@ func (b *binaries) architecture() (string, error) {
 	return fmt.Sprintf("compute_%d", newest), nil
 }
 
-// committed returns the PTX beside the source.
-func committed(k kernels.Kernel, v kernels.Values) (binary, error) {
-	if err := k.CheckPTX(v); err != nil {
-		return binary{}, unavailable.New(k.Name(), "there is no compiler, and "+err.Error(),
-			"install the CUDA toolkit or the Python package nvidia-cuda-nvrtc, or set MAGE_NVRTC to libnvrtc.so")
-	}
+// committed is the PTX beside the source, which CheckPTX has found current.
+func committed(k kernels.Kernel) binary {
 	return binary{
 		image:    k.PTX.Image,
 		sha256:   hash(k.PTX.Image),
 		kind:     "ptx",
 		compiler: "committed PTX, " + k.PTX.Compiler,
-	}, nil
+	}
 }
 
 func hash(b []byte) string {

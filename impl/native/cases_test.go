@@ -1,6 +1,7 @@
 package native
 
 import (
+	"slices"
 	"testing"
 
 	"mage/contract"
@@ -77,14 +78,28 @@ func (c testCase) check(t *testing.T, op impl.Operation, s gate.Spec) gate.Resul
 	return r
 }
 
+// builtin returns the kernels of cuda/first.
 func builtin(t *testing.T) []kernels.Kernel {
 	t.Helper()
-	ks, err := kernels.Load(kernels.Builtin(), "kernels")
+	return builtinOf(t, "cuda/first")
+}
+
+// builtinOf returns the kernels of one built-in implementation.
+func builtinOf(t *testing.T, implementation string) []kernels.Kernel {
+	t.Helper()
+	all, err := kernels.Load(kernels.Builtin(), "kernels")
 	if err != nil {
 		t.Fatal(err)
 	}
+	ks := slices.DeleteFunc(all, func(k kernels.Kernel) bool { return k.Implementation != implementation })
+	if len(ks) == 0 {
+		t.Fatalf("no kernel of %s", implementation)
+	}
 	return ks
 }
+
+// first are the built-in implementations with a kernel for every contract.
+var first = []string{"cuda/first", "rust/first"}
 
 // open makes implementations on a device and returns the only one.
 func open(t *testing.T, o Options, ks []kernels.Kernel) *Implementation {

@@ -66,18 +66,20 @@ func TestGPUEveryBuiltinPassesTheGate(t *testing.T) {
 		families = append(families, "default")
 	}
 	withAndWithoutCompiler(t, func(t *testing.T, o Options) {
-		first := open(t, o, builtin(t))
-		for _, c := range contract.All() {
-			worst := 0.0
-			for _, test := range casesOf(t, c, families...) {
-				in := test.inputs(t, input.DefaultSeed)
-				op := openCase(t, first, test, in)
-				worst = max(worst, test.passGate(t, op, in).MaxAbsError)
-				if err := op.Close(); err != nil {
-					t.Error(err)
+		for _, name := range first {
+			i := open(t, o, builtinOf(t, name))
+			for _, c := range contract.All() {
+				worst := 0.0
+				for _, test := range casesOf(t, c, families...) {
+					in := test.inputs(t, input.DefaultSeed)
+					op := openCase(t, i, test, in)
+					worst = max(worst, test.passGate(t, op, in).MaxAbsError)
+					if err := op.Close(); err != nil {
+						t.Error(err)
+					}
 				}
+				t.Logf("%s %s: largest absolute error %.3g", name, c.Name(), worst)
 			}
-			t.Logf("%s: largest absolute error %.3g", c.Name(), worst)
 		}
 	})
 }
@@ -108,12 +110,18 @@ func TestGPUExampleKernelPassesTheGate(t *testing.T) {
 
 // TestGPUMeasuresInEveryMode also gates what each timed region left behind.
 func TestGPUMeasuresInEveryMode(t *testing.T) {
+	for _, name := range first {
+		t.Run(name, func(t *testing.T) { measureInEveryMode(t, name) })
+	}
+}
+
+func measureInEveryMode(t *testing.T, name string) {
 	o := onGPU(t)
-	first := open(t, o, builtin(t))
+	i := open(t, o, builtinOf(t, name))
 	for _, c := range contract.All() {
 		test := small(c.Name())
 		in := test.inputs(t, input.DefaultSeed)
-		op := openCase(t, first, test, in)
+		op := openCase(t, i, test, in)
 		id := op.Identity()
 		t.Logf("%s: %s, %s, %d registers, spills %v/%v", c.Name(), id.Compiler, id.BinaryKind, id.Resources.Registers, *orZero(id.SpillLoad), *orZero(id.SpillStor))
 		for _, name := range []string{"span", "batch:10", "graph:10", "submit", "latency", "kernel"} {

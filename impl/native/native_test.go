@@ -49,17 +49,19 @@ func (c *fakeCompiler) Compile(name, source string, options []string) (cuda.Comp
 
 func TestEveryBuiltinPassesTheGateOnTheFake(t *testing.T) {
 	d := newFakeDevice()
-	first := open(t, Options{Device: d}, builtin(t))
-	for _, c := range contract.All() {
-		for _, test := range casesOf(t, c, "small") {
-			in := test.inputs(t, input.DefaultSeed)
-			op := openCase(t, first, test, in)
-			test.passGate(t, op, in)
-			if err := op.Close(); err != nil {
-				t.Error(err)
-			}
-			if err := op.Close(); err != nil {
-				t.Errorf("closing twice: %v", err)
+	for _, name := range first {
+		i := open(t, Options{Device: d}, builtinOf(t, name))
+		for _, c := range contract.All() {
+			for _, test := range casesOf(t, c, "small") {
+				in := test.inputs(t, input.DefaultSeed)
+				op := openCase(t, i, test, in)
+				test.passGate(t, op, in)
+				if err := op.Close(); err != nil {
+					t.Error(err)
+				}
+				if err := op.Close(); err != nil {
+					t.Errorf("closing twice: %v", err)
+				}
 			}
 		}
 	}
@@ -242,6 +244,25 @@ func TestCompilesOnceForTheDevice(t *testing.T) {
 	compiler := &fakeCompiler{archs: []int{75}}
 	if _, err := open(t, Options{Device: d, Compiler: compiler}, builtin(t)).Open(test.contract, test.dims, in); !isUnavailable(err, "sm_61") {
 		t.Errorf("old device: %v", err)
+	}
+}
+
+// TestRustIsNeverCompiledHere has a compiler, which must not see the source.
+func TestRustIsNeverCompiledHere(t *testing.T) {
+	test := small("gelu")
+	in := test.inputs(t, 1)
+	compiler := &fakeCompiler{archs: []int{90}}
+	ks := builtinOf(t, "rust/first")
+	op := openCase(t, open(t, Options{Device: newFakeDevice(), Compiler: compiler}, ks), test, in)
+	id := op.Identity()
+	if len(compiler.compiled) > 0 || id.BinaryKind != "ptx" || !strings.HasPrefix(id.Compiler, "committed PTX, rustc 1.63.0 (LLVM ") {
+		t.Errorf("compiled %d times; identity = %+v", len(compiler.compiled), id)
+	}
+	for i := range ks {
+		ks[i].SourceSHA256 = "changed"
+	}
+	if _, err := open(t, Options{Device: newFakeDevice(), Compiler: compiler}, ks).Open(test.contract, test.dims, in); !isUnavailable(err, "another version of gelu.rs") {
+		t.Errorf("stale PTX: %v", err)
 	}
 }
 

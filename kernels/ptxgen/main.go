@@ -1,12 +1,13 @@
-// Command ptxgen writes the PTX beside the sources of kernels, for machines with
-// a driver and no compiler:
+// Command ptxgen writes the PTX beside the CUDA C++ sources of kernels, for
+// machines with a driver and no compiler:
 //
 //	go run ./kernels/ptxgen            # regenerate
 //	go run ./kernels/ptxgen -check     # exit with 1 if something is out of date
 //
 // It takes the directories to work on, by default kernels and examples/kernels,
 // and needs NVRTC (MAGE_NVRTC names the library) to write. -check does without:
-// then it compares the hashes of sources and the compiler options only.
+// then it compares the hashes of sources and the compiler options only. Kernels in
+// Rust are passed over: kernels/rust/build.sh compiles and checks those.
 package main
 
 import (
@@ -46,6 +47,9 @@ func run(dirs []string, check bool) error {
 			return err
 		}
 		for _, k := range ks {
+			if k.Language() != kernels.CUDA {
+				continue // kernels/rust/build.sh
+			}
 			count++
 			path := filepath.Join(filepath.Dir(k.File), k.PTXName())
 			if !check {
