@@ -123,7 +123,8 @@ func (m *Machine) openGPU(o Options, ks []kernels.Kernel) (*unavailable.Error, e
 	}
 	dev, err := cuda.Open(o.GPU)
 	if err != nil {
-		if u, ok := unavailable.As(err); ok {
+		// The first GPU is used when there is one; another was asked for by name.
+		if u, ok := unavailable.As(err); ok && o.GPU == 0 {
 			return u, nil
 		}
 		return nil, broken(err)

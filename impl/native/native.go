@@ -127,7 +127,7 @@ func (i *Implementation) OpenVariant(c contract.Contract, d contract.Dims, in co
 	o := &operation{name: k.Name(), options: i.options, contract: c, dims: d}
 	if err := o.prepare(k, v, plan, b, in); err != nil {
 		_ = o.Close() // the first error says what is wrong
-		return nil, fmt.Errorf("opening %s: %w", k.Name(), err)
+		return nil, fmt.Errorf("%s: %w", k.Name(), err)
 	}
 	return o, nil
 }

@@ -134,7 +134,7 @@ func TestFailedOpenFreesEverything(t *testing.T) {
 			}
 			break
 		}
-		if !errors.Is(err, errFakeMemory) || !strings.Contains(err.Error(), "opening cuda/first neighbor: allocating ") {
+		if !errors.Is(err, errFakeMemory) || !strings.Contains(err.Error(), "cuda/first neighbor: allocating ") {
 			t.Errorf("allocation %d: error = %v", n, err)
 		}
 		if len(d.memory) > 0 || d.modules != 0 {

@@ -120,7 +120,7 @@ func (o *operation) Measure(req timing.Request) (timing.Reading, error) {
 	}
 	r, err := o.options.Timer.Measure(o.queue, req)
 	if err != nil {
-		return r, fmt.Errorf("measuring %s: %w", o.name, err)
+		return r, fmt.Errorf("%s: %w", o.name, err)
 	}
 	return r, nil
 }

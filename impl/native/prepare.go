@@ -1,6 +1,7 @@
 package native
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -8,8 +9,10 @@ import (
 	"mage/contract"
 	"mage/gate"
 	"mage/gpu"
+	"mage/gpu/cuda"
 	"mage/impl"
 	"mage/kernels"
+	"mage/unavailable"
 )
 
 // buffer is a device buffer that launches may name.
@@ -23,6 +26,10 @@ type buffer struct {
 func (o *operation) prepare(k kernels.Kernel, v kernels.Values, plan kernels.Plan, b binary, in contract.Tensors) error {
 	start := time.Now()
 	module, err := o.options.Device.Load(b.image)
+	if errors.Is(err, cuda.ErrUnsupportedPTX) || errors.Is(err, cuda.ErrNoBinaryForGPU) {
+		// The machine lacks a newer driver, or an NVRTC: the kernel is not at fault.
+		return unavailable.New(k.Name(), err.Error(), "")
+	}
 	if err != nil {
 		return fmt.Errorf("loading the %s of %s: %w", b.kind, k.SourceName, err)
 	}
