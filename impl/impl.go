@@ -2,7 +2,8 @@
 // for one case as operations that can be gated and measured.
 //
 // Its subpackages are the kinds: impl/cpu (Go), impl/native (device kernels
-// through the driver). It must not know experiments, records or statistics.
+// through the driver), impl/python (PyTorch and Triton in a worker process). It
+// must not know experiments, records or statistics.
 package impl
 
 import (
@@ -58,4 +59,7 @@ type Identity struct {
 	Resources *gpu.Attributes    `json:"resources,omitempty"`
 	SpillLoad *int               `json:"spill_load_bytes,omitempty"`
 	SpillStor *int               `json:"spill_store_bytes,omitempty"`
+	// Notes is what else a reader should know, in words: the configuration that
+	// a tuner chose, the kernels that a compiler made of one operation.
+	Notes map[string]string `json:"notes,omitempty"`
 }

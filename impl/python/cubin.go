@@ -1,0 +1,32 @@
+package python
+
+// cubinLaunch is a compiled kernel for the worker to launch through the driver.
+type cubinLaunch struct {
+	Path     string         `json:"path"` // of the cubin or PTX
+	Launches []cubinStep    `json:"launches"`
+	Scratch  []cubinScratch `json:"scratch,omitempty"`
+}
+
+// cubinStep is one launch: buffers to zero before it, then the kernel, unless
+// its grid is empty.
+type cubinStep struct {
+	Entry  string     `json:"entry"`
+	Zero   []string   `json:"zero,omitempty"`
+	Empty  bool       `json:"empty,omitempty"`
+	Grid   [3]uint32  `json:"grid"`
+	Block  [3]uint32  `json:"block"`
+	Shared uint32     `json:"shared"`
+	Args   []cubinArg `json:"args"`
+}
+
+// cubinArg is a buffer by name, or a value's bits and size in bytes.
+type cubinArg struct {
+	Buffer string `json:"buffer,omitempty"`
+	Bits   uint64 `json:"bits"`
+	Size   uint8  `json:"size"`
+}
+
+type cubinScratch struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+}

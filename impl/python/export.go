@@ -1,0 +1,75 @@
+package python
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"mage/contract"
+	"mage/gpu"
+)
+
+// Exported is a kernel that Triton compiled, with all that another launcher
+// needs to run it.
+type Exported struct {
+	Cubin  []byte `json:"cubin"`
+	SHA256 string `json:"sha256"` // of Cubin
+	Entry  string `json:"entry"`
+	// Grid, Block and Shared (bytes) are Triton's own launch of the case.
+	Grid   [3]uint32 `json:"grid"`
+	Block  [3]uint32 `json:"block"`
+	Shared uint32    `json:"shared"`
+	// Arguments are the kernel's parameters in order, without those that Triton
+	// turned into constants.
+	Arguments    []ExportedArgument `json:"arguments"`
+	Params       map[string]float64 `json:"params"` // tunables
+	Compiler     string             `json:"compiler"`
+	SourceSHA256 string             `json:"source_sha256"`
+}
+
+// ExportedArgument is a buffer of the contract, a scalar, or a null pointer.
+type ExportedArgument struct {
+	Name   string `json:"name"`
+	Buffer bool   `json:"buffer"`
+	Null   bool   `json:"null"`
+	Type   string `json:"type"` // "i32", "i64"
+	Value  int64  `json:"value"`
+}
+
+// Arg returns the launch argument; buffer finds the address of a buffer.
+func (a ExportedArgument) Arg(buffer func(name string) (gpu.Ptr, bool)) (gpu.Arg, error) {
+	switch {
+	case a.Null:
+		return gpu.Pointer(0), nil
+	case a.Buffer:
+		if p, ok := buffer(a.Name); ok {
+			return gpu.Pointer(p), nil
+		}
+		return gpu.Arg{}, fmt.Errorf("the kernel takes a buffer %q", a.Name)
+	case a.Type == "i32" && a.Value == int64(int32(a.Value)):
+		return gpu.Int32(int32(a.Value)), nil
+	case a.Type == "i64":
+		return gpu.Int64(a.Value), nil
+	}
+	return gpu.Arg{}, fmt.Errorf("the kernel's argument %s = %d is of type %q", a.Name, a.Value, a.Type)
+}
+
+// ExportTriton compiles the kernel of "triton/fixed" for a contract, a shape and
+// a GPU (90 for sm_90) exactly as a launch by Triton would. params overrides
+// tunables, "num_warps" and "num_stages": with those of an identity of
+// "triton/autotuned" it exports that kernel. No GPU is needed.
+func (w *Worker) ExportTriton(c contract.Contract, d contract.Dims, arch int, params map[string]float64) (Exported, error) {
+	if err := c.CheckDims(d); err != nil {
+		return Exported{}, err
+	}
+	var e Exported
+	err := w.call(request{Do: "export", Implementation: "triton/fixed", Contract: c.Name(), Dims: d, Arch: arch, Params: params},
+		w.options.OpenDeadline, "compiling triton/fixed "+c.Name(), &e)
+	if err != nil {
+		return Exported{}, err
+	}
+	if sum := sha256.Sum256(e.Cubin); hex.EncodeToString(sum[:]) != e.SHA256 {
+		return Exported{}, fmt.Errorf("triton/fixed %s: the exported cubin is not the one that was hashed", c.Name())
+	}
+	return e, nil
+}

@@ -1,0 +1,261 @@
+package python
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"mage/contract"
+	"mage/impl"
+	"mage/tensor"
+	"mage/timing"
+	"mage/unavailable"
+)
+
+// operation is one implementation opened for one case in the worker.
+//
+// Its inputs are kept here: when another arm has ended the process, the next
+// request opens this operation anew in the fresh one.
+type operation struct {
+	worker   *Worker
+	contract contract.Contract
+	dims     contract.Dims
+	name     string // "torch/eager gelu"
+	request  request
+	inputs   contract.Tensors
+
+	id         int // in the worker; 0 before it is open
+	generation int
+	identity   impl.Identity
+	broken     error // what ended it for good
+}
+
+// identityAnswer is the worker's part of an identity.
+type identityAnswer struct {
+	SourceSHA256 string             `json:"source_sha256"`
+	BinarySHA256 string             `json:"binary_sha256"`
+	BinaryKind   string             `json:"binary_kind"`
+	Compiler     string             `json:"compiler"`
+	CompileMS    float64            `json:"compile_ms"`
+	Entry        string             `json:"entry"`
+	Params       map[string]float64 `json:"params"`
+	Grid         *[3]uint32         `json:"grid"`
+	Block        *[3]uint32         `json:"block"`
+	Shared       int                `json:"dynamic_shared_bytes"`
+	Notes        map[string]string  `json:"notes"`
+}
+
+func (a identityAnswer) identity() impl.Identity {
+	id := impl.Identity{
+		SourceSHA256: a.SourceSHA256, BinarySHA256: a.BinarySHA256, BinaryKind: a.BinaryKind,
+		Compiler: a.Compiler, CompileMS: a.CompileMS, Entry: a.Entry, Params: a.Params,
+		Grid: a.Grid, Block: a.Block, Shared: a.Shared, Notes: a.Notes,
+	}
+	if id.SourceSHA256 == "" {
+		id.SourceSHA256 = sourceSHA256()
+	}
+	return id
+}
+
+// open makes the operation in the current process.
+func (o *operation) open() error {
+	if err := o.worker.ensure(); err != nil {
+		return err
+	}
+	dir, err := o.writeInputs()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	o.worker.nextID++
+	r := o.request
+	r.ID, r.Dir = o.worker.nextID, dir
+	var a identityAnswer
+	if err := o.call(r, o.worker.options.OpenDeadline, "opening", &a); err != nil {
+		return err
+	}
+	id := a.identity()
+	if o.id != 0 && id.BinarySHA256 != o.identity.BinarySHA256 {
+		o.broken = errors.New("the worker was started again and made another binary")
+		return o.broken
+	}
+	if o.id == 0 {
+		o.identity = id
+	}
+	o.id, o.generation = r.ID, o.worker.generation
+	return nil
+}
+
+// ready opens the operation again when its process is gone.
+func (o *operation) ready() error {
+	if o.broken != nil {
+		return o.broken
+	}
+	if err := o.worker.ensure(); err != nil {
+		return err
+	}
+	if o.generation == o.worker.generation {
+		return nil
+	}
+	if err := o.open(); err != nil {
+		return fmt.Errorf("opening %s in a fresh worker: %w", o.name, err)
+	}
+	return nil
+}
+
+// do performs a request about this operation.
+func (o *operation) do(r request, deadline time.Duration, what string, result any) error {
+	if err := o.ready(); err != nil {
+		return err
+	}
+	r.ID = o.id
+	return o.call(r, deadline, what, result)
+}
+
+// call sends; an operation whose request ended the process is not tried again.
+func (o *operation) call(r request, deadline time.Duration, what string, result any) error {
+	err := o.worker.call(r, deadline, what+" "+o.name, result)
+	var f *Failure
+	if errors.As(err, &f) && f.Ended {
+		o.broken = err
+	}
+	return err
+}
+
+func (o *operation) deadline() time.Duration { return o.worker.options.Deadline }
+
+// SetInputs checks the inputs against the contract and overwrites those of the
+// worker in place. Before the operation is open they are kept for opening it.
+func (o *operation) SetInputs(in contract.Tensors) error {
+	if err := o.contract.CheckInputs(o.dims, in); err != nil {
+		return err
+	}
+	o.inputs = in
+	if o.id == 0 {
+		return nil
+	}
+	if err := o.ready(); err != nil {
+		return err
+	}
+	dir, err := o.writeInputs()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	return o.do(request{Do: "set", Dir: dir}, o.deadline(), "writing inputs of", nil)
+}
+
+// writeInputs puts the inputs as raw files into a directory of their own.
+func (o *operation) writeInputs() (string, error) {
+	dir, err := os.MkdirTemp(o.worker.dir, "inputs-")
+	if err != nil {
+		return "", fmt.Errorf("inputs of %s: %w", o.name, err)
+	}
+	for _, s := range o.contract.Inputs(o.dims) {
+		if err := os.WriteFile(filepath.Join(dir, s.Name+".bin"), o.inputs[s.Name].Data, 0o600); err != nil {
+			os.RemoveAll(dir)
+			return "", fmt.Errorf("inputs of %s: %w", o.name, err)
+		}
+	}
+	return dir, nil
+}
+
+// Inputs reads the inputs back from the worker.
+func (o *operation) Inputs() (contract.Tensors, error) {
+	dir, err := os.MkdirTemp(o.worker.dir, "inputs-")
+	if err != nil {
+		return nil, fmt.Errorf("inputs of %s: %w", o.name, err)
+	}
+	defer os.RemoveAll(dir)
+	if err := o.do(request{Do: "inputs", Dir: dir}, o.deadline(), "reading inputs of", nil); err != nil {
+		return nil, err
+	}
+	in := contract.Tensors{}
+	for _, s := range o.contract.Inputs(o.dims) {
+		data, err := os.ReadFile(filepath.Join(dir, s.Name+".bin"))
+		if err != nil {
+			return nil, fmt.Errorf("inputs of %s: %w", o.name, err)
+		}
+		t := tensor.New(s)
+		if len(data) != len(t.Data) {
+			return nil, fmt.Errorf("input %s of %s: the worker wrote %d bytes, want %d", s.Name, o.name, len(data), len(t.Data))
+		}
+		copy(t.Data, data)
+		in[s.Name] = t
+	}
+	return in, nil
+}
+
+// Poison fills the output and its guard zones; see docs/python.md for an
+// operation that allocates its output itself.
+func (o *operation) Poison(value byte) error {
+	return o.do(request{Do: "poison", Value: value}, o.deadline(), "poisoning the output of", nil)
+}
+
+// Run performs the operation once and waits for it.
+func (o *operation) Run() error {
+	return o.do(request{Do: "run"}, o.deadline(), "running", nil)
+}
+
+// Output reads the output and its guard zones.
+func (o *operation) Output() ([]byte, error) {
+	path := filepath.Join(o.worker.dir, "output-"+strconv.Itoa(o.id)+".bin")
+	defer os.Remove(path)
+	if err := o.do(request{Do: "output", Path: path}, o.deadline(), "reading the output of", nil); err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("output of %s: %w", o.name, err)
+	}
+	return data, nil
+}
+
+// reading is the worker's answer to a measurement.
+type reading struct {
+	Instrument timing.Instrument
+	Samples    []float64
+	Operations int
+	Launches   int
+	ReplayUS   []float64 `json:"replay_us"`
+	// Records are the kernels of Operations operations: name, start, end.
+	Records []kernelRecord
+}
+
+// Measure has the worker take samples. Its deadline is generous to warm-up and
+// budget; a worker that hangs is killed.
+func (o *operation) Measure(req timing.Request) (timing.Reading, error) {
+	if req.Cache == timing.Cold && req.Mode.N > 1 {
+		return timing.Reading{}, unavailable.Newf(req.Mode.String()+" "+string(req.Cache),
+			"the %d operations of one sample follow each other: only the first would find a flushed cache", req.Mode.N)
+	}
+	deadline := o.deadline() + 4*time.Duration(req.BudgetUS*float64(time.Microsecond))
+	var a reading
+	if err := o.do(request{Do: "measure", measurement: measurementOf(req)}, deadline, "measuring "+req.Mode.String()+" of", &a); err != nil {
+		return timing.Reading{}, err
+	}
+	return a.reading(req)
+}
+
+// Identity says which source and which binary really run.
+func (o *operation) Identity() impl.Identity { return o.identity }
+
+// Close frees the operation in the worker. There is nothing to free when its
+// process is gone.
+func (o *operation) Close() error {
+	id := o.id
+	o.inputs, o.id = nil, 0
+	if o.broken == nil {
+		o.broken = fmt.Errorf("%s is closed", o.name)
+	} else {
+		return nil
+	}
+	w := o.worker
+	if id == 0 || w.closed || w.process == nil || w.generation != o.generation || w.process.ended() {
+		return nil
+	}
+	return w.exchange(request{Do: "close", ID: id}, o.deadline(), "closing "+o.name, nil)
+}

@@ -1,0 +1,202 @@
+package python
+
+import (
+	"strings"
+	"testing"
+
+	"mage/contract"
+	"mage/gate"
+	"mage/impl"
+	"mage/input"
+	"mage/timing"
+	"mage/unavailable"
+)
+
+// lacks says which contracts an implementation cannot compute, and why.
+var lacks = map[string]string{
+	"torch/eager-out layernorm": "no out= form",
+	"torch/eager-csr matmul":    "only neighbor",
+	"torch/eager-csr gelu":      "only neighbor",
+	"torch/eager-csr layernorm": "only neighbor",
+	"torch/eager-csr triangle":  "only neighbor",
+}
+
+// cases are the shapes of the families and every edge case of a contract.
+func cases(t testing.TB, c contract.Contract, families ...string) []testCase {
+	t.Helper()
+	var all []testCase
+	for _, family := range families {
+		shapes, err := contract.Shapes(c, family)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range shapes {
+			all = append(all, caseOf(t, c, d, input.DefaultDistribution(c.Name()), input.DefaultSeed))
+		}
+	}
+	for _, e := range contract.EdgeCases(c) {
+		all = append(all, caseOf(t, c, e.Dims, e.Distribution, input.DefaultSeed))
+	}
+	return all
+}
+
+// openOrLacks opens, or checks that what is unavailable says so.
+func openOrLacks(t testing.TB, i impl.Implementation, x testCase) impl.Operation {
+	t.Helper()
+	op, err := i.Open(x.contract, x.dims, x.in)
+	if why, ok := lacks[i.Name()+" "+x.contract.Name()]; ok {
+		if u, is := unavailable.As(err); !is || !strings.Contains(u.Reason, why) {
+			t.Errorf("%s %s: %v, want unavailable: %s", i.Name(), x.contract.Name(), err, why)
+		}
+		return nil
+	}
+	if err != nil {
+		t.Fatalf("%s %v: %v", i.Name(), x.dims, err)
+	}
+	return op
+}
+
+// gateAll takes implementations through the gate at every case.
+func gateAll(t *testing.T, w *Worker, names, families []string) {
+	for _, name := range names {
+		i := w.implementation(name, nil)
+		for _, c := range contract.All() {
+			for _, x := range cases(t, c, families...) {
+				op := openOrLacks(t, i, x)
+				if op == nil {
+					break
+				}
+				x.pass(t, op, gate.Before)
+				if err := op.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+func TestTorchOnTheCPU(t *testing.T) {
+	w := start(t, Options{Interpreter: torchPython(t), Device: "cpu"})
+	v, err := w.Versions()
+	if err != nil || v["torch"] == "" || strings.HasPrefix(v["torch"], "unavailable") {
+		t.Fatalf("versions %v, %v", v, err)
+	}
+	t.Logf("torch %s, triton %s", v["torch"], v["triton"])
+	gateAll(t, w, []string{"torch/eager", "torch/eager-out", "torch/eager-csr"}, []string{"small", "tails"})
+}
+
+func TestTorchModesOnTheCPU(t *testing.T) {
+	w := start(t, Options{Interpreter: torchPython(t), Device: "cpu"})
+	x := smallCase(t, "gelu")
+	for _, name := range []string{"torch/eager", "torch/eager-out"} {
+		measureModes(t, x, x.open(t, w.implementation(name, nil)))
+	}
+}
+
+// measureModes measures in every mode, and gates what each left behind.
+func measureModes(t testing.TB, x testCase, op impl.Operation) {
+	t.Helper()
+	for _, c := range []struct {
+		mode  string
+		cache timing.Cache
+		lacks bool
+	}{
+		{"span", timing.Hot, false}, {"span", timing.Cold, false}, {"latency", timing.Hot, false},
+		{"batch:5", timing.Hot, false}, {"batch:5", timing.Cold, true},
+		{"submit", timing.Hot, true}, {"graph:5", timing.Hot, true}, {"kernel", timing.Hot, true},
+	} {
+		m, err := timing.ParseMode(c.mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := gate.Prepare(op); err != nil {
+			t.Fatal(err)
+		}
+		r, err := op.Measure(timing.Request{Mode: m, Cache: c.cache, Warmup: 1, Samples: 3, MinSamples: 3})
+		if _, is := unavailable.As(err); is != c.lacks {
+			t.Errorf("%s %s: %v", c.mode, c.cache, err)
+		}
+		if c.lacks {
+			continue
+		}
+		if err != nil || len(r.Samples) != 3 || r.Instrument != timing.HostClock {
+			t.Errorf("%s %s: %+v, %v", c.mode, c.cache, r, err)
+		}
+		x.pass(t, op, gate.LeftBehind)
+	}
+}
+
+// A torch that sees no GPU offers nothing on one, and says so.
+func TestTorchWithoutAGPU(t *testing.T) {
+	w := start(t, Options{Interpreter: torchPython(t), Device: "cuda:0", Env: []string{"CUDA_VISIBLE_DEVICES="}})
+	x := smallCase(t, "gelu")
+	for _, i := range w.Implementations(nil) {
+		_, err := i.Open(x.contract, x.dims, x.in)
+		u, ok := unavailable.As(err)
+		if !ok || u.Remedy == "" {
+			t.Errorf("%s: %v", i.Name(), err)
+		}
+	}
+}
+
+func TestCompiledOnTheCPU(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: compiles C++")
+	}
+	w := start(t, Options{Interpreter: torchPython(t), Device: "cpu"})
+	i := w.implementation("torch/compile", nil)
+	for _, name := range []string{"gelu", "neighbor"} {
+		x := smallCase(t, name)
+		op, err := i.Open(x.contract, x.dims, x.in)
+		if u, ok := unavailable.As(err); ok && strings.Contains(u.Reason, "no compiler") {
+			t.Skip("skipped: ", u)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := op.Identity()
+		if id.CompileMS <= 0 || id.Notes["inductor mode"] != "default" || len(id.SourceSHA256) != 64 || id.SourceSHA256 == sourceSHA256() {
+			t.Errorf("identity %+v", id)
+		}
+		x.pass(t, op, gate.Before, gate.Challenge)
+		if err := gate.Prepare(op); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := op.Measure(timing.Request{Mode: timing.Mode{Kind: timing.Span, N: 1}, Cache: timing.Hot, Warmup: 1, Samples: 3}); err != nil {
+			t.Error(err)
+		}
+		x.pass(t, op, gate.LeftBehind)
+		if err := op.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Triton's interpreter executes the kernels' source on CPU tensors.
+func TestTritonInterpreted(t *testing.T) {
+	w := start(t, Options{Interpreter: torchPython(t), Device: "cpu", Env: []string{"TRITON_INTERPRET=1"}})
+	if err := w.Offers("triton/fixed"); err != nil {
+		t.Skip("skipped: ", err)
+	}
+	gateAll(t, w, []string{"triton/fixed"}, []string{"small"})
+}
+
+func TestTritonChoosesAmongConfigurations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: interprets every configuration")
+	}
+	w := start(t, Options{Interpreter: torchPython(t), Device: "cpu", Env: []string{"TRITON_INTERPRET=1"}})
+	if err := w.Offers("triton/autotuned"); err != nil {
+		t.Skip("skipped: ", err)
+	}
+	i := w.implementation("triton/autotuned", nil)
+	for _, c := range contract.All() {
+		x := smallCase(t, c.Name())
+		op := x.open(t, i)
+		x.pass(t, op, gate.Before, gate.Challenge)
+		id := op.Identity()
+		if id.Params["num_warps"] == 0 || !strings.Contains(id.Notes["tuning"], " configurations, ") || id.Notes["chosen"] == "" {
+			t.Errorf("%s: identity %+v", c.Name(), id)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+"""Tensors of one operation: inputs, and an output between guard zones.
+
+Two policies, because PyTorch has two habits. An operation that writes where it
+is told has one allocation: guard, output, guard. An operation that allocates its
+result has Slots: the memory that its next result will be given.
+"""
+
+import ctypes
+import math
+import os
+
+from .errors import Failure, Unavailable
+
+
+def to_file(tensor, path):
+    """Writes a tensor's bytes."""
+    host = tensor.detach().cpu().contiguous()
+    count = host.numel() * host.element_size()
+    with open(path, "wb") as f:
+        if count:
+            f.write((ctypes.c_char * count).from_address(host.data_ptr()))
+
+
+def from_file(path, tensor):
+    """Overwrites a contiguous tensor, in place, with a file's bytes."""
+    count = tensor.numel() * tensor.element_size()
+    host = tensor if tensor.device.type == "cpu" else tensor.new_empty(tensor.shape, device="cpu")
+    with open(path, "rb") as f:
+        if count and f.readinto((ctypes.c_char * count).from_address(host.data_ptr())) != count:
+            raise Failure("%s is too short" % os.path.basename(path))
+    if host is not tensor:
+        tensor.copy_(host)
+
+
+class Inputs:
+    """Input tensors that keep their addresses. Indices are signed for torch,
+    which has little for unsigned ones; the contract keeps them below 2³¹."""
+
+    def __init__(self, torch, request, device):
+        self.tensors = {}
+        for spec in request["inputs"]:
+            dtype = torch.int32 if spec["dtype"] == "u32" else torch.float32
+            # At least one element, so that an empty array has an address as well.
+            whole = torch.empty(max(1, math.prod(spec["shape"])), dtype=dtype, device=device)
+            self.tensors[spec["name"]] = whole[: math.prod(spec["shape"])].view(spec["shape"])
+        self.read(request["dir"])
+
+    def read(self, directory):
+        for name, tensor in self.tensors.items():
+            from_file(os.path.join(directory, name + ".bin"), tensor)
+
+    def write(self, directory):
+        for name, tensor in self.tensors.items():
+            to_file(tensor, os.path.join(directory, name + ".bin"))
+
+
+class Given:
+    """The output of an operation that writes where it is told."""
+
+    def __init__(self, torch, request, device):
+        guard, shape = request["guard"], request["output"]["shape"]
+        size = 4 * math.prod(shape)
+        self.whole = torch.zeros(2 * guard + size, dtype=torch.uint8, device=device)
+        self.out = self.whole[guard : guard + size].view(torch.float32).view(shape)
+
+    def poison(self, value):
+        self.whole.fill_(value)
+
+    def write(self, path):
+        to_file(self.whole, path)
+
+    def graph_pool(self):
+        return None
+
+    def captured(self, graph):
+        self.graph = graph  # alive until the next one
+
+
+class Returned:
+    """The results of an operation that allocates them.
+
+    cell[0] is the last result. Poisoning drops it and poisons the memory that the
+    next results will be given: where() knows whether one was.
+    """
+
+    def __init__(self, torch, request, device, gpu):
+        self.torch, self.gpu = torch, gpu
+        self.guard, self.size = request["guard"], 4 * math.prod(request["output"]["shape"])
+        self.shape = list(request["output"]["shape"])
+        self.cell = [None]
+        self.value = 0
+        self.slots = None
+        self.pool = None
+        self.graph = None
+
+    def poison(self, value):
+        self.release()
+        self.value = value
+        if self.gpu is not None:
+            self.slots = Slots(self.gpu, self.size, self.guard, value)
+
+    def release(self):
+        # In this order: a pool may only go when nothing in it is used.
+        self.cell[0] = None
+        self.graph = None
+        self.slots = None
+        self.pool = None
+
+    def graph_pool(self):
+        """Captured operations are given memory of the graph's own pool: poison
+        that, in the same way."""
+        self.release()
+        self.pool = self.torch.cuda.MemPool()
+        with self.torch.cuda.use_mem_pool(self.pool):
+            self.slots = Slots(self.gpu, self.size, self.guard, self.value)
+        return self.pool.id
+
+    def captured(self, graph):
+        self.graph = graph
+        self.where()
+
+    def where(self):
+        result = self.cell[0]
+        if list(result.shape) != self.shape or result.dtype != self.torch.float32 or not result.is_contiguous():
+            raise Failure("the result is %s %s, strides %s" % (result.dtype, list(result.shape), result.stride()))
+        if not self.slots.holds(result.data_ptr()):
+            raise Unavailable("a gate on this result", "torch's allocator gave it memory that was not poisoned")
+        return result.data_ptr()
+
+    def write(self, path):
+        result = self.cell[0]
+        if self.gpu is not None:
+            at = self.slots.first() if result is None else self.where()
+            self.gpu.synchronize()
+            data = self.gpu.driver.read(at - self.guard, self.size + 2 * self.guard)
+            with open(path, "wb") as f:
+                f.write(data)
+            return
+        # CPU tensors come from malloc: nothing can be said about the memory
+        # before, around or after them. This form serves tests without a GPU.
+        zone = bytes([self.value])
+        with open(path, "wb") as f:
+            f.write(zone * self.guard)
+            if result is None:
+                f.write(zone * self.size)
+            elif self.size:
+                host = result.contiguous()
+                f.write((ctypes.c_char * self.size).from_address(host.data_ptr()))
+            f.write(zone * self.guard)
+
+
+class Slots:
+    """Free, poisoned blocks of the allocator's cache between live guard blocks.
+
+    torch's caching allocator gives a request the smallest free block that fits,
+    the lowest address among equals, of the same stream and pool. So: take blocks
+    of exactly the result's size that lie between guard blocks, take every other
+    free block that would be preferred, poison all of it, and give back the blocks
+    alone. The next results land in them.
+    """
+
+    wanted = 4  # results and intermediates of the same size that live at once
+    tries = 400  # of small blocks; a tenth of that for large ones
+    small = 1 << 20  # the allocator keeps requests up to 1 MiB apart
+
+    def __init__(self, gpu, size, guard, value):
+        self.gpu, self.guard, self.size = gpu, guard, size
+        self.block = max(512, -(-size // 512) * 512)
+        self.fence = max(guard, 4096) if self.block <= self.small else self.small + 4096
+        self.kept, blocks = [], []
+        if self.block > self.small:
+            # One large block, given back, is what the following pieces are cut from.
+            room = (self.wanted + 2) * self.fence + (self.wanted + 1) * self.block
+            hold = self.allocate(max(room, 24 << 20))
+            del hold
+        previous = self.allocate(self.fence)
+        self.kept.append(previous)
+        for _ in range(self.tries if self.block <= self.small else self.tries // 10):
+            block = self.allocate(self.block)
+            after = self.allocate(self.fence)
+            if follows(previous, block) and follows(block, after):
+                blocks.append(block)
+            else:
+                self.kept.append(block)
+            self.kept.append(after)
+            previous = after
+            if len(blocks) == self.wanted:
+                break
+        for t in self.kept + blocks:
+            gpu.fill(t.data_ptr(), value, t.numel())
+        gpu.synchronize()
+        self.at = [b.data_ptr() for b in blocks]
+        del blocks, block
+        if len(self.at) < self.wanted:
+            raise Unavailable("guard zones", "torch's allocator gives no neighbouring blocks of %d bytes" % self.block)
+
+    def allocate(self, count):
+        return self.gpu.torch.empty(count, dtype=self.gpu.torch.uint8, device=self.gpu.device)
+
+    def first(self):
+        return self.at[0]
+
+    def holds(self, at):
+        return at in self.at
+
+
+def follows(a, b):
+    return a.data_ptr() + a.numel() == b.data_ptr()

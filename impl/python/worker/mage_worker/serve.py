@@ -1,0 +1,104 @@
+"""Answers requests, one JSON line each, until the descriptor closes."""
+
+import gc
+import json
+import os
+import sys
+import traceback
+
+from . import arms, errors, versions
+
+operations = {}
+
+
+def find(request):
+    try:
+        return operations[request["id"]]
+    except KeyError:
+        raise errors.Failure("no operation %r is open" % request["id"]) from None
+
+
+def open_operation(request):
+    operation = arms.open_operation(request)
+    operations[request["id"]] = operation
+    return operation.identity
+
+
+def close_operation(request):
+    operation = operations.pop(request["id"], None)
+    if operation is not None:
+        operation.close()
+        del operation
+        gc.collect()
+
+
+def export_triton(request):
+    from . import export
+
+    return export.export(request)
+
+
+def calibrate(request):
+    from . import cuda
+
+    return cuda.calibrate(request["device"])
+
+
+handlers = {
+    "hello": lambda r: {"pid": os.getpid()},
+    "versions": lambda r: versions.versions(r["device"]),
+    "offers": lambda r: arms.offers(r["implementation"], r["device"]),
+    "open": open_operation,
+    "close": close_operation,
+    "inputs": lambda r: find(r).write_inputs(r["dir"]),
+    "set": lambda r: find(r).read_inputs(r["dir"]),
+    "poison": lambda r: find(r).poison(r["value"]),
+    "run": lambda r: find(r).run(),
+    "output": lambda r: find(r).write_output(r["path"]),
+    "measure": lambda r: find(r).measure(r),
+    "export": export_triton,
+    "calibrate": calibrate,
+}
+
+
+def answer(request):
+    try:
+        handler = handlers.get(request["do"])
+        if handler is None:
+            raise errors.Failure("unknown request %r" % request["do"])
+        return {"result": handler(request)}
+    except errors.Unavailable as e:
+        return {"unavailable": {"what": e.what, "reason": e.reason, "remedy": e.remedy}}
+    except BaseException as e:  # SystemExit too: a library must not end the others
+        # The log keeps the whole story; the answer is one line.
+        traceback.print_exc()
+        sys.stderr.flush()
+        return {"failure": {"reason": errors.one_line(e)}}
+
+
+def serve(requests, answers):
+    for line in requests:
+        request = json.loads(line)
+        reply = answer(request)
+        reply["seq"] = request["seq"]
+        if "failure" in reply:
+            gc.collect()  # what the failed call held on to
+            reply["failure"]["fatal"] = broken_context()
+        answers.write(json.dumps(reply, allow_nan=False).encode() + b"\n")
+        answers.flush()
+        if reply.get("failure", {}).get("fatal"):
+            # An illegal access poisons the context for every operation in this
+            # process: a fresh one must serve the others.
+            os._exit(3)
+
+
+def broken_context():
+    torch = sys.modules.get("torch")
+    if torch is None or not getattr(torch, "cuda", None) or not torch.cuda.is_initialized():
+        return False
+    try:
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()
+        return False
+    except BaseException:
+        return True
