@@ -70,6 +70,7 @@ func Build(run *evidence.Run, o Options) (*Report, error) {
 	b.annotate(all)
 	r.Gates = gates(rec)
 	r.Resources = resources(rec)
+	r.LaunchPaths = r.launchPaths()
 	r.Graphs = graphs(all)
 	r.Calibration = calibrations(rec)
 	r.Unavailable = missing(rec)

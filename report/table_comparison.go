@@ -22,7 +22,7 @@ func (r *Report) comparisonTable(c CaseResult) Table {
 			{Key: "rounds", Head: "rounds", Align: Right, Drop: 9},
 			{Key: "ratio", Head: "ratio", Align: Decimal},
 			{Key: "ratio_interval", Head: r.intervalHead(), Align: Range},
-			{Key: "p_holm", Head: "p (Holm)", Align: Right, Drop: 3},
+			{Key: "p_verdict", Head: "p (table)", Align: Right, Drop: 3},
 			{Key: "verdict", Head: "verdict"},
 			{Key: "gflop_per_s", Head: "GFLOP/s", Unit: "GFLOP/s", Align: Right, Drop: 6},
 			{Key: "gbyte_per_s", Head: "GB/s", Unit: "GB/s", Align: Right, Drop: 5},
@@ -133,7 +133,7 @@ func (r *Report) comparisonRow(t *Table, g Group, c Cell, style numberStyle) Row
 			ratioCI = number(i, []float64{*e.Low, *e.High})
 		}
 		if c.Verdict != Control {
-			p = number(pText(e.PHolm), e.PHolm)
+			p = number(pText(e.PVerdict), e.PVerdict)
 		}
 	} else if c.Verdict == Baseline {
 		ratio = number("1", 1.0)

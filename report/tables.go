@@ -13,6 +13,7 @@ import (
 const (
 	RunTable         = "run"
 	ComparisonTable  = "comparison"
+	LaunchPathsTable = "launch-paths"
 	GatesTable       = "gates"
 	GraphsTable      = "graphs"
 	ResourcesTable   = "resources"
@@ -26,7 +27,7 @@ const (
 
 // TableIDs lists the IDs of a report's tables in order.
 func TableIDs() []string {
-	return []string{RunTable, ComparisonTable, GatesTable, GraphsTable, ResourcesTable,
+	return []string{RunTable, ComparisonTable, LaunchPathsTable, GatesTable, GraphsTable, ResourcesTable,
 		CalibrationTable, ResolutionTable, UnavailableTable, WarningsTable, OverviewTable}
 }
 
@@ -36,6 +37,7 @@ func (r *Report) Tables() []Table {
 	for _, c := range r.Cases {
 		all = append(all, r.comparisonTable(c))
 	}
+	all = append(all, r.launchPathsTables()...)
 	all = append(all, r.gatesTable(), r.graphsTable(), r.resourcesTable(),
 		r.calibrationTable(), r.resolutionTable(), r.overviewTable(), r.unavailableTable(), r.warningsTable())
 	out := all[:0]
@@ -74,7 +76,7 @@ func (r *Report) runTable() Table {
 	add("tool", toolText(h.Tool), Plain)
 	add("spec", h.SpecName+" "+short(h.SpecSHA256), Plain)
 	add("rounds", roundsText(h), Plain)
-	add("terms", fmt.Sprintf("%s %% intervals, margin ±%s, Holm over %d comparisons",
+	add("terms", fmt.Sprintf("%s %% intervals, margin ±%s; verdicts and p corrected for %d comparisons (Holm, Shaffer)",
 		trim(h.Confidence*100), percent(h.Margin), h.Comparisons), Plain)
 	return t
 }

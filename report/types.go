@@ -17,6 +17,7 @@ type Report struct {
 	Cases       []CaseResult      `json:"cases"`
 	Gates       []GateResult      `json:"gates"`
 	Resources   []Resource        `json:"resources"`
+	LaunchPaths []LaunchPaths     `json:"launch_paths,omitempty"`
 	Graphs      []GraphResult     `json:"graphs,omitempty"`
 	Calibration []Calibration     `json:"calibration,omitempty"`
 	Unavailable []Missing         `json:"unavailable,omitempty"`

@@ -15,7 +15,7 @@ import (
 type outputFlags struct {
 	Format string   `help:"How to print: table, markdown, csv, json, latex, benchfmt (for benchstat)." default:"table" enum:"table,markdown,csv,json,latex,benchfmt" placeholder:"FORMAT"`
 	JSON   bool     `help:"The same as --format json."`
-	Table  []string `help:"Print only these tables: run, comparison, gates, graphs, resources, calibration, resolution, unavailable, warnings, overview." placeholder:"ID"`
+	Table  []string `help:"Print only these tables: run, comparison, launch-paths, gates, graphs, resources, calibration, resolution, unavailable, warnings, overview." placeholder:"ID"`
 	Case   []string `help:"Print only cases that hold this word, such as gelu." placeholder:"WORD"`
 }
 

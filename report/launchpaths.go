@@ -1,0 +1,233 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"mage/timing"
+)
+
+// PathOutcome says what becomes of an arm's advantage, or disadvantage, in its
+// call path when the launch path is taken out of the comparison.
+type PathOutcome string
+
+// The outcomes. The first three are the answers; Appears is a difference between
+// kernels that the launch path hid.
+const (
+	Persists      PathOutcome = "persists"
+	Vanishes      PathOutcome = "vanishes"
+	Reverses      PathOutcome = "reverses"
+	Appears       PathOutcome = "appears"
+	NoDifference  PathOutcome = "no difference"
+	PathUndecided PathOutcome = "undecided"
+)
+
+// LaunchPaths is one case and cache state, seen by kernel and launch path.
+type LaunchPaths struct {
+	Case  string    `json:"case"`
+	Cache string    `json:"cache"`
+	Rows  []PathRow `json:"rows"`
+}
+
+// PathRow is one arm: its times by mode (median, µs per operation), and what its
+// difference from the baseline becomes once the launch path is matched.
+type PathRow struct {
+	Arm            string   `json:"arm"`
+	Implementation string   `json:"implementation"`
+	LaunchPath     string   `json:"launch_path"`
+	Binary         string   `json:"binary_sha256,omitempty"`
+	KernelUS       *float64 `json:"kernel_us,omitempty"`
+	SpanUS         *float64 `json:"span_us,omitempty"`
+	BatchUS        *float64 `json:"batch_us,omitempty"`
+	GraphUS        *float64 `json:"graph_us,omitempty"`
+	SubmitUS       *float64 `json:"submit_us,omitempty"`
+	LatencyUS      *float64 `json:"latency_us,omitempty"`
+	// PathUS is span − graph: what one call spends beside its share of a graph,
+	// both read with the same instrument. Kernel durations come from another
+	// instrument and are not subtracted.
+	PathUS *float64 `json:"path_us,omitempty"`
+	// Span and Matched are the comparisons with the baseline as it is called, and
+	// with the launch path matched: in a graph, where there is none by the kernels.
+	Span        *Effect     `json:"span,omitempty"`
+	Matched     *Effect     `json:"matched,omitempty"`
+	MatchedMode string      `json:"matched_mode,omitempty"`
+	Outcome     PathOutcome `json:"outcome,omitempty"`
+	Sentence    string      `json:"sentence,omitempty"`
+
+	spanVerdict, matchedVerdict Verdict
+}
+
+// launchPaths arranges the cases by launch path. It is empty unless a case was
+// measured over two launch paths at least, in span and in another mode.
+func (r *Report) launchPaths() []LaunchPaths {
+	var out []LaunchPaths
+	for _, c := range r.Cases {
+		for _, cache := range []timing.Cache{timing.Hot, timing.Cold} {
+			p := LaunchPaths{Case: c.Case.ID, Cache: string(cache)}
+			paths := map[string]bool{}
+			rows := map[string]*PathRow{}
+			var order []string
+			for _, g := range c.Groups {
+				if g.Cache != string(cache) || g.Device == "cpu" {
+					continue
+				}
+				for i := range g.Cells {
+					cell := &g.Cells[i]
+					if cell.Verdict == Control || cell.MedianUS == nil {
+						continue
+					}
+					row := rows[cell.Arm]
+					if row == nil {
+						row = &PathRow{Arm: cell.Arm, Implementation: cell.Implementation, LaunchPath: cell.LaunchPath}
+						rows[cell.Arm] = row
+						order = append(order, cell.Arm)
+					}
+					paths[cell.LaunchPath] = true
+					row.take(g.Mode, cell)
+				}
+			}
+			if len(paths) < 2 {
+				continue
+			}
+			for _, id := range order {
+				row := rows[id]
+				row.Binary = r.binary(c.Case.ID, id)
+				row.judge(r)
+				p.Rows = append(p.Rows, *row)
+			}
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// binary is the hash of the device code that an arm ran on a case, "" if it has
+// none of its own.
+func (r *Report) binary(caseID, arm string) string {
+	for _, x := range r.Resources {
+		for _, a := range x.Arms {
+			if x.Case == caseID && a == arm && x.Kind != "executable" {
+				return x.Binary
+			}
+		}
+	}
+	return ""
+}
+
+// take keeps a cell's median under its mode. Of several counts of one mode the
+// largest wins: it is the one that amortises best.
+func (p *PathRow) take(mode string, c *Cell) {
+	switch kind(mode) {
+	case timing.Kernel:
+		p.KernelUS = c.MedianUS
+		if p.GraphUS == nil {
+			p.Matched, p.matchedVerdict, p.MatchedMode = c.Effect, c.Verdict, mode
+		}
+	case timing.Span:
+		p.SpanUS, p.Span, p.spanVerdict = c.MedianUS, c.Effect, c.Verdict
+	case timing.Batch:
+		p.BatchUS = c.MedianUS
+	case timing.Graph:
+		p.GraphUS = c.MedianUS
+		p.Matched, p.matchedVerdict, p.MatchedMode = c.Effect, c.Verdict, mode
+	case timing.Submit:
+		p.SubmitUS = c.MedianUS
+	case timing.Latency:
+		p.LatencyUS = c.MedianUS
+	}
+	if p.SpanUS != nil && p.GraphUS != nil {
+		d := *p.SpanUS - *p.GraphUS
+		p.PathUS = &d
+	}
+}
+
+// judge compares the two verdicts and words the answer.
+func (p *PathRow) judge(r *Report) {
+	if p.Span == nil || p.Matched == nil || p.Span.Against != p.Matched.Against {
+		return
+	}
+	p.Outcome = outcome(p.spanVerdict, p.matchedVerdict)
+	p.Sentence = fmt.Sprintf("%s against %s %s: %s %s as called (span), %s %s in %s.",
+		r.label(p.Arm), r.label(p.Span.Against), p.Outcome.words(p.spanVerdict, p.matchedVerdict),
+		p.spanVerdict, effectText(p.Span), p.matchedVerdict, effectText(p.Matched), p.MatchedMode)
+}
+
+func effectText(e *Effect) string {
+	ratio, interval := ratioText(e.Ratio, e.Low, e.High, ratioDecimals(e.Ratio, e.Low, e.High))
+	if interval == "" {
+		return "(" + ratio + ")"
+	}
+	return "(" + ratio + ", " + interval + ")"
+}
+
+// outcome follows from the verdict as called and the verdict with the launch
+// path matched.
+func outcome(span, matched Verdict) PathOutcome {
+	same := func(v Verdict) bool { return v == Equivalent || v == Indistinguishable }
+	differs := func(v Verdict) bool { return v == Faster || v == Slower }
+	switch {
+	case differs(span) && span == matched:
+		return Persists
+	case differs(span) && differs(matched):
+		return Reverses
+	case differs(span) && same(matched):
+		return Vanishes
+	case same(span) && differs(matched):
+		return Appears
+	case same(span) && same(matched):
+		return NoDifference
+	}
+	return PathUndecided
+}
+
+// words makes a predicate of the outcome: "its advantage persists".
+func (o PathOutcome) words(span, matched Verdict) string {
+	what, article := "advantage", "an "
+	if span == Slower || span != Faster && matched == Slower {
+		what, article = "disadvantage", "a "
+	}
+	switch o {
+	case NoDifference:
+		return "makes no difference"
+	case PathUndecided:
+		return "stays undecided"
+	case Appears:
+		return "has its " + what + " hidden by the launch path"
+	}
+	return "has " + article + what + " that " + string(o) + " once the launch path is matched"
+}
+
+// launchPathsTables draws one table per case and cache state, its verdict
+// sentences below it.
+func (r *Report) launchPathsTables() []Table {
+	var out []Table
+	for _, p := range r.LaunchPaths {
+		t := Table{ID: LaunchPathsTable, Title: "Launch paths: " + r.caseLabel(p.Case) + ", " + p.Cache,
+			Columns: []Column{{Key: "implementation", Head: "kernel"}, {Key: "launch_path", Head: "path"},
+				{Key: "kernel_us", Head: "kernel", Unit: "µs", Align: Right}, {Key: "span_us", Head: "span", Unit: "µs", Align: Right},
+				{Key: "batch_us", Head: "batch", Unit: "µs", Align: Right}, {Key: "graph_us", Head: "graph", Unit: "µs", Align: Right},
+				{Key: "path_us", Head: "span − graph", Unit: "µs", Align: Right}, {Key: "submit_us", Head: "submit", Unit: "µs", Align: Right},
+				{Key: "latency_us", Head: "latency", Unit: "µs", Align: Right, Drop: 2},
+				{Key: "binary_sha256", Head: "binary", Drop: 1}, {Key: "outcome", Head: "launch path matched"}}}
+		for _, row := range p.Rows {
+			binary := word(short(row.Binary))
+			binary.Data = row.Binary
+			t.Rows = append(t.Rows, Row{Cells: []Value{word(row.Implementation), word(row.LaunchPath),
+				optionalTime(row.KernelUS), optionalTime(row.SpanUS), optionalTime(row.BatchUS), optionalTime(row.GraphUS),
+				optionalTime(row.PathUS), optionalTime(row.SubmitUS), optionalTime(row.LatencyUS), binary, word(string(row.Outcome))}})
+		}
+		var sentences []string
+		for _, row := range p.Rows {
+			if row.Sentence != "" {
+				sentences = append(sentences, row.Sentence)
+			}
+		}
+		if len(sentences) > 0 {
+			t.Remarks = append(t.Remarks, strings.Join(sentences, " "))
+		}
+		t.Remarks = append(t.Remarks, "Kernel durations (cupti) and spans (cuda-event) are of different instruments: their difference is not formed. "+
+			"span − graph is of one instrument: what one call spends beside its share of a graph.")
+		out = append(out, t.compact())
+	}
+	return out
+}

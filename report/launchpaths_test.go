@@ -1,0 +1,75 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"mage/report"
+	"mage/report/internal/synthetic"
+)
+
+// The baseline is launched by the driver. Each other arm has a known truth: what
+// its span and its graph time are relative to it.
+func TestLaunchPaths(t *testing.T) {
+	for _, c := range []struct {
+		span, graph float64 // relative to the baseline
+		want        report.PathOutcome
+		says        string
+	}{
+		{0.80, 0.80, report.Persists, "has an advantage that persists"},
+		{1.30, 1.30, report.Persists, "has a disadvantage that persists"},
+		{2.50, 1.00, report.Vanishes, "disadvantage that vanishes"},
+		{2.50, 0.70, report.Reverses, "disadvantage that reverses"},
+		{1.00, 0.80, report.Appears, "advantage hidden by the launch path"},
+		{1.00, 1.00, report.NoDifference, "makes no difference"},
+		{1.02, 0.80, report.PathUndecided, "stays undecided"},
+	} {
+		b := synthetic.New(20, 50)
+		gelu := b.Gelu(4096, 768)
+		first := b.Arm("cuda/first", "driver", "cuda:0")
+		control := b.Control(first)
+		other := b.Arm("torch/eager", "torch", "cuda:0")
+		for _, m := range []struct {
+			mode     string
+			us       float64
+			relative float64
+		}{{"span", 11, c.span}, {"graph:100", 7, c.graph}} {
+			for arm, relative := range map[string]float64{first: 1, control: 1, other: m.relative} {
+				noise := 0.002
+				if c.want == report.PathUndecided {
+					noise = 0.03
+				}
+				b.Add(synthetic.Cell{Case: gelu, Arm: arm, Mode: m.mode, Cache: "hot", Instrument: "cuda-event",
+					US: m.us * relative, Noise: 0.01, RoundNoise: noise, Operations: 1, Launches: 1})
+			}
+		}
+		b.Add(synthetic.Cell{Case: gelu, Arm: first, Mode: "kernel", Cache: "hot", Instrument: "cupti", US: 6.5, Noise: 0.01, Operations: 1})
+		r := build(t, b.Run())
+		if len(r.LaunchPaths) != 1 || len(r.LaunchPaths[0].Rows) != 2 {
+			t.Fatalf("%+v", r.LaunchPaths)
+		}
+		base, row := r.LaunchPaths[0].Rows[0], r.LaunchPaths[0].Rows[1]
+		if base.Implementation != "cuda/first" {
+			base, row = row, base
+		}
+		if row.Outcome != c.want || !strings.Contains(row.Sentence, c.says) {
+			t.Errorf("span %v, graph %v: %s: %s", c.span, c.graph, row.Outcome, row.Sentence)
+		}
+		if base.Outcome != "" || base.KernelUS == nil || row.KernelUS != nil {
+			t.Errorf("the baseline's row: %+v", base)
+		}
+		if row.PathUS == nil || *row.PathUS < 11*c.span-7*c.graph-0.5 || *row.PathUS > 11*c.span-7*c.graph+0.5 {
+			t.Errorf("span − graph is %v", row.PathUS)
+		}
+		text := render(t, r, report.TableFormat, report.RenderOptions{Tables: []string{"launch-paths"}})
+		if !strings.Contains(text, "torch") || !strings.Contains(text, string(c.want)) {
+			t.Errorf("the table:\n%s", text)
+		}
+	}
+}
+
+func TestOneLaunchPathNeedsNoTable(t *testing.T) {
+	if r := build(t, laboratory().Run()); len(r.LaunchPaths) != 0 {
+		t.Errorf("%+v", r.LaunchPaths)
+	}
+}
