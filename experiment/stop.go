@@ -30,7 +30,13 @@ func (r *runner) newStopper(w *caseWork) (*stopper, error) {
 	}
 	s.medians = map[cellArm][]float64{}
 	s.pairs = r.spec.pairs(w.entrants)
-	rows := len(s.pairs) * len(r.modes) * len(r.spec.Caches)
+	// The report judges all cases as one table, so the rule must too: a case that
+	// stopped because it was decided must not be undecided there.
+	cases, err := r.spec.Plan()
+	if err != nil {
+		return nil, err
+	}
+	rows := len(s.pairs) * len(r.modes) * len(r.spec.Caches) * len(cases)
 	if rows == 0 {
 		return &stopper{spec: r.spec}, nil
 	}

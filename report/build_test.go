@@ -373,3 +373,33 @@ func TestErrorEventsAreReported(t *testing.T) {
 	has(t, r.Warnings, "launch-failed", true)
 	has(t, r.Warnings, "session-started", false)
 }
+
+// A stopping rule looks many times, so the same data must convince it less.
+func TestStoppingRuleWidensTheTable(t *testing.T) {
+	b := laboratory()
+	fixed := build(t, b.Run())
+	b.Record.Plan.Stop, b.Record.Plan.MaxRounds = true, 60
+	looked := build(t, b.Run())
+	compared := 0
+	for i, c := range fixed.Cases {
+		for j, g := range c.Groups {
+			for k, cell := range g.Cells {
+				other := looked.Cases[i].Groups[j].Cells[k]
+				if cell.Effect == nil || cell.Verdict == report.Control || cell.Effect.TableLow == nil {
+					continue
+				}
+				compared++
+				if *other.Effect.TableLow >= *cell.Effect.TableLow || *other.Effect.TableHigh <= *cell.Effect.TableHigh {
+					t.Errorf("%s %s: [%v, %v] with looks, [%v, %v] without", g.Mode, cell.Arm,
+						*other.Effect.TableLow, *other.Effect.TableHigh, *cell.Effect.TableLow, *cell.Effect.TableHigh)
+				}
+				if other.Effect.PVerdict < cell.Effect.PVerdict {
+					t.Errorf("%s %s: p %v with looks, %v without", g.Mode, cell.Arm, other.Effect.PVerdict, cell.Effect.PVerdict)
+				}
+			}
+		}
+	}
+	if compared == 0 {
+		t.Error("nothing was compared")
+	}
+}

@@ -65,7 +65,7 @@ func (b *builder) compare(all []*series) error {
 	}
 	b.report.Header.Comparisons = len(pending)
 	b.report.Header.Resolution = poolResolutions(resolutions)
-	return decide(pending, 1-b.opts.Confidence)
+	return decide(pending, 1-b.opts.Confidence, b.rec.Plan)
 }
 
 func sameGroup(a, b *series) bool {
@@ -249,8 +249,9 @@ func explainIncomparable(c *CaseResult) {
 	}
 }
 
-// decide gives every compared cell the verdict of the whole table.
-func decide(cells []*Cell, alpha float64) error {
+// decide gives every compared cell the verdict of the whole table. Where a
+// stopping rule looked after each round, the error is shared by the looks as well.
+func decide(cells []*Cell, alpha float64, plan evidence.Plan) error {
 	if len(cells) == 0 {
 		return nil
 	}
@@ -258,13 +259,24 @@ func decide(cells []*Cell, alpha float64) error {
 	for i, c := range cells {
 		comparisons[i] = c.Effect.comparison
 	}
-	rows, err := stats.DecideTable(comparisons, alpha)
+	looks := 1.0
+	if plan.Stop {
+		rule, err := stats.NewSequential(stats.SequentialOptions{
+			MinRounds: max(plan.Rounds, stats.VerdictRounds), MaxRounds: max(plan.MaxRounds, stats.VerdictRounds),
+			Alpha: alpha, Rows: len(cells)})
+		if err != nil {
+			return fmt.Errorf("the stopping rule of the plan: %w", err)
+		}
+		// What one row may err at one look, against what it might at a single one.
+		looks = (alpha / float64(len(cells))) / (1 - rule.Confidence())
+	}
+	rows, err := stats.DecideTable(comparisons, alpha/looks)
 	if err != nil {
 		return fmt.Errorf("judging the table: %w", err)
 	}
 	for i, row := range rows {
 		c, e := cells[i], cells[i].Effect
-		e.PHolm, e.PVerdict = row.PDiffers, row.P
+		e.PHolm, e.PVerdict = row.PDiffers, math.Min(1, row.P*looks)
 		e.TableLow, e.TableHigh = bounds(row.Interval)
 		c.Verdict = Verdict(row.Verdict)
 		below := false
