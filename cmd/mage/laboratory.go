@@ -22,7 +22,11 @@ type laboratoryFlags struct {
 }
 
 func (f laboratoryFlags) open() (*machine.Machine, error) {
-	return machine.Open(machine.Options{KernelDirs: f.Kernels, GPU: f.GPU, NoGPU: f.NoGPU,
+	var dirs []string
+	for _, d := range f.Kernels {
+		dirs = append(dirs, relative(d)) // as a user wrote it, for messages
+	}
+	return machine.Open(machine.Options{KernelDirs: dirs, GPU: f.GPU, NoGPU: f.NoGPU,
 		Version: version, Commit: commit})
 }
 
@@ -70,8 +74,11 @@ func builtinSpecs() []string {
 
 // failures turns failed arms into the exit code.
 func failures(out experiment.Outcome) error {
-	if out.Failures == 0 {
+	switch out.Failures {
+	case 0:
 		return nil
+	case 1:
+		return &exitError{exitFailed, "1 arm failed its gate or broke down; see the table"}
 	}
 	return &exitError{exitFailed, fmt.Sprintf("%d arms failed their gate or broke down; see the table", out.Failures)}
 }

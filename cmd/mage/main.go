@@ -25,7 +25,8 @@ var (
 const (
 	exitFailed      = 1 // a gate failed, a regression was found, an error
 	exitUsage       = 2
-	exitInterrupted = 130
+	exitInterrupted = 130 // as a shell reports SIGINT
+	exitPipe        = 141 // as a shell reports SIGPIPE: nobody reads what is printed
 )
 
 // commands is the whole command line.
@@ -77,11 +78,34 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "mage:", err)
 		return exitUsage
 	}
-	// The first interrupt ends the work cleanly, the second one at once.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal(stderr)
 	defer stop()
-	context.AfterFunc(ctx, stop)
 	return exitCode(stderr, parsed.Run(&session{ctx, stdout, stderr}))
+}
+
+// untilSignal returns a context that the first signal to end cancels, so that the
+// work ends cleanly; the second ends the process at once. A closed terminal is
+// such a signal, unless nohup had it ignored.
+func untilSignal(stderr io.Writer) (context.Context, context.CancelFunc) {
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+	// A pipe that nobody reads becomes an error of the write, so that temporary
+	// directories are removed, and a run goes on without its progress lines.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	context.AfterFunc(ctx, func() {
+		stop()
+		if cause := context.Cause(ctx); cause != context.Canceled { // a signal, not the end
+			clear := ""
+			if _, ok := terminalWidth(stderr); ok {
+				clear = "\r\x1b[K"
+			}
+			fmt.Fprintln(stderr, clear+"mage: ending after the current measurement; once more ends at once")
+		}
+	})
+	return ctx, stop
 }
 
 // exitCode prints err as one line and chooses the exit code.
@@ -93,6 +117,8 @@ func exitCode(stderr io.Writer, err error) int {
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "mage: interrupted")
 		return exitInterrupted
+	case errors.Is(err, syscall.EPIPE):
+		return exitPipe
 	case coded:
 		if exit.message != "" {
 			fmt.Fprintln(stderr, "mage:", exit.message)

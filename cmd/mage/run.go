@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
 
 	"mage/evidence"
 	"mage/experiment"
@@ -48,14 +51,40 @@ func (c *runCommand) Run(s *session) error {
 		return err
 	}
 	if err != nil {
-		fmt.Fprintf(s.stderr, "The record is incomplete; finish it with: mage run --resume %s\n", relative(out.Dir))
+		fmt.Fprintf(s.stderr, "The record is incomplete; finish it with: mage run --resume %s%s\n", quoted(relative(out.Dir)), c.again())
 		return err
 	}
-	if err := c.print(s, out.Dir); err != nil {
-		return err
-	}
+	err = c.print(s, out.Dir)
 	fmt.Fprintf(s.stderr, "Record: %s\n", relative(out.Dir))
+	if err != nil {
+		return err
+	}
 	return failures(out)
+}
+
+// again writes the flags that a resumed run needs to open the same laboratory.
+func (f laboratoryFlags) again() string {
+	s := ""
+	for _, dir := range f.Kernels {
+		s += " --kernels " + quoted(relative(dir))
+	}
+	if f.GPU != 0 {
+		s += fmt.Sprintf(" --gpu %d", f.GPU)
+	}
+	if f.NoGPU {
+		s += " --no-gpu"
+	}
+	return s
+}
+
+// quoted writes a word as a shell reads it.
+func quoted(word string) string {
+	if !strings.ContainsFunc(word, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+=:@%", r)
+	}) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // relative shortens a path for display.
@@ -78,14 +107,26 @@ func findRecord(results, name string) (string, error) {
 		return name, nil
 	}
 	for _, parent := range []string{name, filepath.Join(results, name)} {
-		// Run ids begin with their time, so that the last is the newest.
-		runs, _ := filepath.Glob(filepath.Join(parent, "*", evidence.RecordFile))
-		if len(runs) > 0 {
-			return filepath.Dir(runs[len(runs)-1]), nil
+		if dir := newestRecord(parent); dir != "" {
+			return dir, nil
 		}
 	}
 	if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("no record %q, and none below %s", name, filepath.Join(relative(results), name))
 	}
 	return "", fmt.Errorf("%s is not a record: it has no %s", name, evidence.RecordFile)
+}
+
+// newestRecord is the newest of the records in parent, or "". Run ids begin with
+// their time; a name that begins with a dot is a record that a kill kept from
+// coming into being.
+func newestRecord(parent string) string {
+	entries, _ := os.ReadDir(parent) // sorted by name; none where there is no such directory
+	for _, e := range slices.Backward(entries) {
+		dir := filepath.Join(parent, e.Name())
+		if _, err := os.Stat(filepath.Join(dir, evidence.RecordFile)); err == nil && !strings.HasPrefix(e.Name(), ".") {
+			return dir
+		}
+	}
+	return ""
 }
