@@ -33,9 +33,7 @@ unsafe fn load(base: *const f32, i: u32) -> f32 {
 }
 
 #[no_mangle]
-pub unsafe extern "ptx-kernel" fn gelu(
-    a: *const f32, b: *const f32, out: *mut f32, count: u32, d: u32,
-) {
+pub unsafe extern "ptx-kernel" fn gelu(a: *const f32, b: *const f32, out: *mut f32, count: u32, d: u32) {
     // Unsigned: count is below 2³¹, but the last block may pass it.
     let i = _block_idx_x() as u32 * _block_dim_x() as u32 + _thread_idx_x() as u32;
     if i >= count {

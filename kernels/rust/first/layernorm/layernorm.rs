@@ -82,7 +82,11 @@ unsafe fn block_sum(value: f32) -> f32 {
 
 #[no_mangle]
 pub unsafe extern "ptx-kernel" fn layernorm(
-    a: *const f32, b: *const f32, c: *const f32, out: *mut f32, d: u32,
+    a: *const f32,
+    b: *const f32,
+    c: *const f32,
+    out: *mut f32,
+    d: u32,
 ) {
     let first = _block_idx_x() as u32 * d;
     let t = _thread_idx_x() as u32;

@@ -16,10 +16,7 @@ const FLOAT: u32 = 4; // bytes
 
 // Rust knows no address spaces: the two tiles of 16×16 floats are declared in
 // PTX, and reached with ld.shared and st.shared.
-global_asm!(
-    ".shared .align 16 .b8 tile_a[1024];",
-    ".shared .align 16 .b8 tile_b[1024];"
-);
+global_asm!(".shared .align 16 .b8 tile_a[1024];", ".shared .align 16 .b8 tile_b[1024];");
 
 /// The shared addresses of the tiles.
 #[inline(always)]
@@ -56,7 +53,12 @@ unsafe fn load(base: *const f32, i: u32) -> f32 {
 
 #[no_mangle]
 pub unsafe extern "ptx-kernel" fn matmul(
-    a: *const f32, b: *const f32, out: *mut f32, m: u32, n: u32, k: u32,
+    a: *const f32,
+    b: *const f32,
+    out: *mut f32,
+    m: u32,
+    n: u32,
+    k: u32,
 ) {
     // The tiles of C are numbered along one grid dimension: only x reaches 2³¹−1,
     // and y would end at 65535 tiles of rows.

@@ -33,8 +33,13 @@ unsafe fn load_index(base: *const u32, i: u32) -> u32 {
 
 #[no_mangle]
 pub unsafe extern "ptx-kernel" fn neighbor(
-    a: *const f32, b: *const f32, rowptr: *const u32, indices: *const u32, out: *mut f32,
-    count: u32, f: u32,
+    a: *const f32,
+    b: *const f32,
+    rowptr: *const u32,
+    indices: *const u32,
+    out: *mut f32,
+    count: u32,
+    f: u32,
 ) {
     // Unsigned: count is below 2³¹, but the last block may pass it.
     let i = _block_idx_x() as u32 * _block_dim_x() as u32 + _thread_idx_x() as u32;

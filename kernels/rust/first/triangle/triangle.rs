@@ -18,10 +18,7 @@ const FLOAT: u32 = 4; // bytes
 
 // Rust knows no address spaces: the two tiles of 16×16 floats are declared in
 // PTX, and reached with ld.shared and st.shared.
-global_asm!(
-    ".shared .align 16 .b8 tile_a[1024];",
-    ".shared .align 16 .b8 tile_b[1024];"
-);
+global_asm!(".shared .align 16 .b8 tile_a[1024];", ".shared .align 16 .b8 tile_b[1024];");
 
 /// The shared addresses of the tiles.
 #[inline(always)]
@@ -57,9 +54,7 @@ unsafe fn load(base: *const f32, i: u32) -> f32 {
 }
 
 #[no_mangle]
-pub unsafe extern "ptx-kernel" fn triangle(
-    a: *const f32, b: *const f32, out: *mut f32, n: u32, c: u32,
-) {
+pub unsafe extern "ptx-kernel" fn triangle(a: *const f32, b: *const f32, out: *mut f32, n: u32, c: u32) {
     // The channel is grid x, which reaches 2³¹−1: y and z end at 65535, enough
     // for tiles of N (N² is below 2³¹). Neighbouring blocks then share sectors of
     // memory, since channels are adjacent there.
