@@ -16,7 +16,8 @@ var source []byte
 // KernelsPTX declares the kernels that the stand-in computes: stub_fill(out,
 // value, n), stub_copy(out, in, n), stub_add(out, in, n), stub_gelu(x, b, y, R,
 // D), stub_trap(), which faults, and stub_empty(). A real driver accepts it too;
-// there the kernels do nothing.
+// there the kernels do nothing. With the macro BUILTIN_GELU the stand-in also
+// computes the built-in kernels named gelu, in whatever language they are written.
 //
 //go:embed testdata/stub_kernels.ptx
 var KernelsPTX string

@@ -459,6 +459,15 @@ static R k_gelu(const struct args *a) {
   }
   return OK;
 }
+#ifdef BUILTIN_GELU
+/* gelu(x, b, y, count, D): the same with the parameters of the built-in kernels */
+static R k_builtin_gelu(const struct args *a) {
+  struct args rows = *a;
+  if (!INT(4)) return ILLEGAL_ADDRESS;
+  rows.v[3] = INT(3) / INT(4);
+  return k_gelu(&rows);
+}
+#endif
 /* stub_trap(): a kernel that faults */
 static R k_trap(const struct args *a) { (void)a; return LAUNCH_FAILED; }
 
@@ -466,6 +475,9 @@ static R run_kernel(const char *name, int params, const struct args *a) {
   static const struct { const char *name; int params; R (*run)(const struct args *); } known[] = {
     {"stub_fill", 3, k_fill}, {"stub_copy", 3, k_copy}, {"stub_add", 3, k_add},
     {"stub_gelu", 5, k_gelu}, {"stub_trap", 0, k_trap},
+#ifdef BUILTIN_GELU
+    {"gelu", 5, k_builtin_gelu},
+#endif
   };
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (!strcmp(known[i].name, name)) return params == known[i].params ? known[i].run(a) : INVALID_VALUE;

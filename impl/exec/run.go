@@ -1,0 +1,124 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	osexec "os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+// job is one process to run to its end.
+type job struct {
+	path     string
+	args     []string
+	dir      string
+	env      []string
+	deadline time.Duration
+}
+
+// drain is how long output may still come after the process has ended. What
+// holds it open by then is killed, so it never takes that long.
+const drain = 2 * time.Second
+
+// run starts a process in a group of its own and returns when the whole group has
+// ended, with the end of what it printed. The group is killed at the deadline and
+// when ctx is done; the process is killed when this one dies.
+func run(ctx context.Context, j job) (log string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, j.deadline)
+	defer cancel()
+	out := &tail{}
+	cmd := osexec.CommandContext(ctx, j.path, j.args...)
+	cmd.Dir, cmd.Env = j.dir, j.env
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.WaitDelay = drain
+	cmd.SysProcAttr = attributes()
+	cmd.Cancel = func() error { return killGroup(cmd.Process.Pid) }
+
+	done := make(chan error, 1)
+	go func() {
+		// The parent-death signal follows the thread that forked, not the process:
+		// this one stays until the child has ended.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		if err := cmd.Start(); err != nil {
+			done <- err
+			return
+		}
+		done <- await(cmd)
+	}()
+	err = <-done
+	switch {
+	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		err = fmt.Errorf("it ran longer than %v and was killed", j.deadline)
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case err != nil:
+		err = describe(err)
+	}
+	return out.String(), err
+}
+
+// exitUnavailable is the exit code of a program that this machine lacks something
+// for, such as a GPU.
+const exitUnavailable = 3
+
+// exitCode returns the code that a process ended with by itself.
+func exitCode(err error) (int, bool) {
+	var exit *osexec.ExitError
+	if !errors.As(err, &exit) || !exit.Exited() {
+		return 0, false
+	}
+	return exit.ExitCode(), true
+}
+
+// describe says how a process failed, without the paths of the machine.
+func describe(err error) error {
+	var exit *osexec.ExitError
+	if errors.As(err, &exit) {
+		return exit // "exit status 1", "signal: killed"
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return fmt.Errorf("it does not start: %w", path.Err)
+	}
+	return err
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const tailBytes = 16 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	if extra := len(t.text) - tailBytes; extra > 0 {
+		t.text = append(t.text[:0], t.text[extra:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.ToValidUTF8(string(t.text), "?")
+}
+
+// lastLine returns the last line that says something, at most 300 bytes of it.
+func lastLine(log string) string {
+	lines := strings.Split(strings.TrimSpace(log), "\n")
+	last := strings.TrimSpace(lines[len(lines)-1])
+	if len(last) > 300 {
+		last = strings.ToValidUTF8(last[:300], "") + "…"
+	}
+	return last
+}
