@@ -24,6 +24,7 @@ type Exported struct {
 	Arguments    []ExportedArgument `json:"arguments"`
 	Params       map[string]float64 `json:"params"` // tunables
 	Compiler     string             `json:"compiler"`
+	CompileMS    float64            `json:"compile_ms"`
 	SourceSHA256 string             `json:"source_sha256"`
 }
 
@@ -36,16 +37,11 @@ type ExportedArgument struct {
 	Value  int64  `json:"value"`
 }
 
-// Arg returns the launch argument; buffer finds the address of a buffer.
-func (a ExportedArgument) Arg(buffer func(name string) (gpu.Ptr, bool)) (gpu.Arg, error) {
+// scalar returns the launch argument of anything but a buffer.
+func (a ExportedArgument) scalar() (gpu.Arg, error) {
 	switch {
 	case a.Null:
 		return gpu.Pointer(0), nil
-	case a.Buffer:
-		if p, ok := buffer(a.Name); ok {
-			return gpu.Pointer(p), nil
-		}
-		return gpu.Arg{}, fmt.Errorf("the kernel takes a buffer %q", a.Name)
 	case a.Type == "i32" && a.Value == int64(int32(a.Value)):
 		return gpu.Int32(int32(a.Value)), nil
 	case a.Type == "i64":

@@ -34,8 +34,10 @@ func TestExportedKernelsTakeTheirArguments(t *testing.T) {
 			}
 			size := 0
 			for _, a := range e.Arguments {
-				arg, err := a.Arg(func(name string) (gpu.Ptr, bool) { delete(buffers, name); return 256, true })
-				if err != nil {
+				arg := gpu.Pointer(256)
+				if a.Buffer {
+					delete(buffers, a.Name)
+				} else if arg, err = a.scalar(); err != nil {
 					t.Fatal(err)
 				}
 				for size%int(arg.Size) != 0 {

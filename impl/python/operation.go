@@ -26,6 +26,8 @@ type operation struct {
 	name     string // "torch/eager gelu"
 	request  request
 	inputs   contract.Tensors
+	known    impl.Identity // of a binary that came from elsewhere
+	files    []string      // that are removed with the operation
 
 	id         int // in the worker; 0 before it is open
 	generation int
@@ -45,6 +47,7 @@ type identityAnswer struct {
 	Grid         *[3]uint32         `json:"grid"`
 	Block        *[3]uint32         `json:"block"`
 	Shared       int                `json:"dynamic_shared_bytes"`
+	LoadMS       float64            `json:"load_ms"`
 	Notes        map[string]string  `json:"notes"`
 }
 
@@ -52,7 +55,17 @@ func (a identityAnswer) identity() impl.Identity {
 	id := impl.Identity{
 		SourceSHA256: a.SourceSHA256, BinarySHA256: a.BinarySHA256, BinaryKind: a.BinaryKind,
 		Compiler: a.Compiler, CompileMS: a.CompileMS, Entry: a.Entry, Params: a.Params,
-		Grid: a.Grid, Block: a.Block, Shared: a.Shared, Notes: a.Notes,
+		Grid: a.Grid, Block: a.Block, Shared: a.Shared, LoadMS: a.LoadMS, Notes: a.Notes,
+	}
+	return id
+}
+
+// over fills what the worker did not say: from the compiler that made the binary
+// elsewhere, or, of an implementation in the worker itself, its source.
+func over(id, known impl.Identity) impl.Identity {
+	if known.BinarySHA256 != "" {
+		id.SourceSHA256, id.BinarySHA256, id.BinaryKind = known.SourceSHA256, known.BinarySHA256, known.BinaryKind
+		id.Compiler, id.CompileMS = known.Compiler, known.CompileMS
 	}
 	if id.SourceSHA256 == "" {
 		id.SourceSHA256 = sourceSHA256()
@@ -77,7 +90,7 @@ func (o *operation) open() error {
 	if err := o.call(r, o.worker.options.OpenDeadline, "opening", &a); err != nil {
 		return err
 	}
-	id := a.identity()
+	id := over(a.identity(), o.known)
 	if o.id != 0 && id.BinarySHA256 != o.identity.BinarySHA256 {
 		o.broken = errors.New("the worker was started again and made another binary")
 		return o.broken
@@ -248,6 +261,10 @@ func (o *operation) Identity() impl.Identity { return o.identity }
 func (o *operation) Close() error {
 	id := o.id
 	o.inputs, o.id = nil, 0
+	for _, f := range o.files {
+		_ = os.Remove(f)
+	}
+	o.files = nil
 	if o.broken == nil {
 		o.broken = fmt.Errorf("%s is closed", o.name)
 	} else {

@@ -115,7 +115,7 @@ class Device:
         kind, n, submit = request["kind"], request["n"], operation.submit
         settle = self.settle_cold if request["cache"] == "cold" else self.stream.synchronize
         if kind == "graph":
-            return self.graph(operation, request)
+            return self.graph(operation, request, settle)
         for _ in range(request["warmup"]):
             submit()
         self.stream.synchronize()
@@ -155,8 +155,8 @@ class Device:
             raise Failure("unknown timing mode %r" % kind)
         return {"instrument": instrument, "samples": sample(request, settle, once), "operations": operations}
 
-    def graph(self, operation, request):
-        torch, n = self.torch, request["n"]
+    def graph(self, operation, request, settle):
+        n = request["n"]
         for _ in range(request["warmup"]):
             operation.submit()
         self.stream.synchronize()
@@ -173,7 +173,7 @@ class Device:
             replays.append((now() - t0) / 1e3)
             return us / n
 
-        samples = sample(request, self.stream.synchronize, once)
+        samples = sample(request, settle, once)
         return {"instrument": "cuda-event", "samples": samples, "operations": n, "launches": nodes // n, "replay_us": replays}
 
     def capture(self, operation, n):
@@ -218,7 +218,7 @@ class Device:
             self.stream.synchronize()
         records = []
         for e in profile.profiler.kineto_results.events():
-            if e.device_type() != torch.autograd.DeviceType.CUDA:
+            if e.device_type() != torch.autograd.DeviceType.CUDA or e.is_user_annotation():
                 continue
             name = e.name()
             if name.startswith(("Memset", "Memcpy")) or not e.duration_ns():
@@ -240,11 +240,11 @@ class Device:
 
 def calibrate(name):
     """What the instruments of this process resolve, and the proof of its flush:
-    the raw readings; see timing/devicecalibration.go for what becomes of them."""
+    the raw readings, which timing/raw.go judges."""
     d = Device.of(name)
     request = {"samples": 101, "min_samples": 101, "budget_us": 0}
     empty = sample(request, d.stream.synchronize, d.between(nothing))
-    size = min(d.flush_bytes // 8, 8 << 20)
+    size = d.flush_bytes // 8  # as in the Go laboratory
     source = d.torch.empty(size, dtype=d.torch.uint8, device=d.device)
     target = d.torch.empty_like(source)
     copied = d.between(lambda: target.copy_(source))

@@ -9,6 +9,7 @@ their sizes are zero.
 import base64
 import hashlib
 import inspect
+import time
 
 from . import triton_arms
 from .errors import Failure, Unavailable
@@ -31,7 +32,9 @@ def export(request):
         else:
             raise Failure("%s %s has no tunable %s" % (name, contract, key))
     scalars = module.scalars(dims)
+    started = time.perf_counter()
     compiled = compile_for(triton, kernel, module.arguments, scalars, tunables, options, request["arch"])
+    compile_ms = (time.perf_counter() - started) * 1e3
     meta = compiled.metadata
     for scratch in ("global_scratch_size", "profile_scratch_size"):
         if getattr(meta, scratch, 0):
@@ -60,6 +63,7 @@ def export(request):
         "arguments": arguments,
         "params": {k: float(v) for k, v in dict(tunables, **options).items()},
         "compiler": "triton " + triton.__version__,
+        "compile_ms": compile_ms,
         "source_sha256": hashlib.sha256(inspect.getsource(module).encode()).hexdigest(),
     }
 

@@ -37,13 +37,17 @@ class Inputs:
     which has little for unsigned ones; the contract keeps them below 2³¹."""
 
     def __init__(self, torch, request, device):
-        self.tensors = {}
+        self.tensors, self.whole = {}, {}
         for spec in request["inputs"]:
             dtype = torch.int32 if spec["dtype"] == "u32" else torch.float32
             # At least one element, so that an empty array has an address as well.
             whole = torch.empty(max(1, math.prod(spec["shape"])), dtype=dtype, device=device)
+            self.whole[spec["name"]] = whole
             self.tensors[spec["name"]] = whole[: math.prod(spec["shape"])].view(spec["shape"])
         self.read(request["dir"])
+
+    def addresses(self):
+        return {name: t.data_ptr() for name, t in self.whole.items()}
 
     def read(self, directory):
         for name, tensor in self.tensors.items():

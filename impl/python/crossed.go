@@ -1,0 +1,159 @@
+package python
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"mage/contract"
+	"mage/gpu"
+	"mage/impl"
+	"mage/impl/native"
+	"mage/kernels"
+)
+
+// Kernels compiles kernels of one name for the device: *native.Implementation is
+// one, and so is what Worker.Triton returns.
+type Kernels interface {
+	Name() string
+	Prepare(contract.Contract, contract.Dims) (native.Prepared, error)
+}
+
+// Triton returns triton/fixed as kernels that other launchers can run on a device.
+func (w *Worker) Triton(info gpu.Info) Kernels { return exporter{w, info} }
+
+type exporter struct {
+	worker *Worker
+	info   gpu.Info
+}
+
+func (e exporter) Name() string { return "triton/fixed" }
+
+// Prepare has Triton compile the kernel for this shape.
+func (e exporter) Prepare(c contract.Contract, d contract.Dims) (native.Prepared, error) {
+	name := e.Name() + " " + c.Name()
+	arch, err := strconv.Atoi(strings.ReplaceAll(e.info.ComputeCapability, ".", ""))
+	if err != nil {
+		return native.Prepared{}, fmt.Errorf("%s: compute capability %q is not a version", name, e.info.ComputeCapability)
+	}
+	x, err := e.worker.ExportTriton(c, d, arch, nil)
+	if err != nil {
+		return native.Prepared{}, err
+	}
+	p := native.Prepared{Name: name, SourceSHA256: x.SourceSHA256, Image: x.Cubin, SHA256: x.SHA256, Kind: "cubin",
+		Compiler: x.Compiler, CompileMS: x.CompileMS, Values: kernels.Values{}}
+	for tunable, v := range x.Params {
+		p.Values[tunable] = int(v)
+	}
+	launch := kernels.Launch{Entry: x.Entry, Config: gpu.Config{Grid: x.Grid, Block: x.Block, DynamicShared: x.Shared}}
+	for _, a := range x.Arguments {
+		param := kernels.Param{Name: a.Name}
+		if a.Buffer {
+			param.Buffer = a.Name
+		} else if param.Scalar, err = a.scalar(); err != nil {
+			return native.Prepared{}, fmt.Errorf("%s: %w", name, err)
+		}
+		launch.Params = append(launch.Params, param)
+	}
+	p.Plan.Launches = []kernels.Launch{launch}
+	return p, nil
+}
+
+// Driver returns k launched through the driver by this process: the launch path
+// "driver", for kernels that another compiler made.
+func Driver(o native.Options, k Kernels) impl.Implementation { return driver{o, k} }
+
+type driver struct {
+	options native.Options
+	kernels Kernels
+}
+
+func (i driver) Name() string              { return i.kernels.Name() }
+func (i driver) LaunchPath() string        { return "driver" }
+func (i driver) Device() string            { return i.options.DeviceID }
+func (i driver) State() (gpu.State, error) { return i.options.Device.State() }
+
+func (i driver) Open(c contract.Contract, d contract.Dims, in contract.Tensors) (impl.Operation, error) {
+	p, err := i.kernels.Prepare(c, d)
+	if err != nil {
+		return nil, err
+	}
+	return native.OpenPrepared(i.options, c, d, in, p)
+}
+
+// CUDAPython returns k launched by the worker through cuda.bindings, or through
+// the driver with ctypes where that package is missing: the launch path
+// "cuda-python". state reads the condition of the worker's device; nil reads
+// nothing.
+func (w *Worker) CUDAPython(k Kernels, state func() (gpu.State, error)) impl.Implementation {
+	return &launcher{*w.implementation(k.Name(), state), k}
+}
+
+// launcher is an Implementation whose kernels come from elsewhere.
+type launcher struct {
+	Implementation
+	kernels Kernels
+}
+
+func (i *launcher) LaunchPath() string { return "cuda-python" }
+
+func (i *launcher) Open(c contract.Contract, d contract.Dims, in contract.Tensors) (impl.Operation, error) {
+	p, err := i.kernels.Prepare(c, d)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.CheckDims(d); err != nil {
+		return nil, err
+	}
+	file, err := os.CreateTemp(i.worker.dir, "image-")
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", p.Name, err)
+	}
+	// PTX is text that ends with a zero byte for the driver; a cubin has its own
+	// length.
+	_, err = file.Write(append(append([]byte{}, p.Image...), 0))
+	if closing := file.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", p.Name, err)
+	}
+	o := &operation{worker: i.worker, contract: c, dims: d, name: p.Name + " through cuda-python",
+		request: openRequest("cubin/"+i.name, i.worker.options.Device, c, d), files: []string{file.Name()}}
+	o.request.Cubin = launchesOf(p, file.Name())
+	o.known = impl.Identity{SourceSHA256: p.SourceSHA256, BinarySHA256: p.SHA256, BinaryKind: p.Kind,
+		Compiler: p.Compiler, CompileMS: p.CompileMS}
+	if err := o.SetInputs(in); err != nil {
+		return nil, err
+	}
+	if err := o.open(); err != nil {
+		_ = o.Close()
+		return nil, fmt.Errorf("opening %s: %w", o.name, err)
+	}
+	return o, nil
+}
+
+// launchesOf writes a plan down for the worker.
+func launchesOf(p native.Prepared, path string) *cubinLaunch {
+	out := &cubinLaunch{Path: path, SHA256: p.SHA256, Params: map[string]float64{}}
+	for name, v := range p.Values {
+		out.Params[name] = float64(v)
+	}
+	for _, s := range p.Plan.Scratch {
+		out.Scratch = append(out.Scratch, cubinScratch(s))
+	}
+	for _, l := range p.Plan.Launches {
+		step := cubinStep{Entry: l.Entry, Zero: l.Zero, Empty: l.Empty,
+			Grid: l.Config.Grid, Block: l.Config.Block, Shared: l.Config.DynamicShared}
+		for _, a := range l.Params {
+			if a.Buffer != "" {
+				step.Args = append(step.Args, cubinArg{Buffer: a.Buffer, Size: 8})
+			} else {
+				step.Args = append(step.Args, cubinArg{Bits: strconv.FormatUint(a.Scalar.Bits, 10), Size: a.Scalar.Size})
+			}
+		}
+		out.Launches = append(out.Launches, step)
+	}
+	return out
+}

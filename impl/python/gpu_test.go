@@ -1,0 +1,300 @@
+package python
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"mage/contract"
+	"mage/gate"
+	"mage/gpu/cuda"
+	"mage/impl"
+	"mage/impl/native"
+	"mage/input"
+	"mage/kernels"
+	"mage/timing"
+	"mage/unavailable"
+)
+
+// bench is a GPU with the Go laboratory on it, and a worker beside it.
+type bench struct {
+	worker  *Worker
+	options native.Options
+	first   *native.Implementation // cuda/first
+}
+
+// onGPU opens the first GPU, if there is one, in this process and in a worker
+// whose Python (MAGE_TEST_PYTHON, else what Choose finds) has torch.
+func onGPU(t *testing.T, o Options) bench {
+	t.Helper()
+	dev, err := cuda.Open(0)
+	if err != nil {
+		t.Skip("skipped: ", err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	stream, err := dev.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	timer, err := timing.NewDevice(dev, stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(timer.Close)
+	b := bench{options: native.Options{Device: dev, Stream: stream, Timer: timer, DeviceID: "cuda:0"}}
+	if compiler, err := cuda.OpenNVRTC(""); err == nil {
+		b.options.Compiler = compiler
+	}
+	ks, err := kernels.Load(kernels.Builtin(), "built-in kernels")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := native.New(b.options, ks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range all {
+		if i.Name() == "cuda/first" {
+			b.first = i.(*native.Implementation)
+		}
+	}
+	b.worker = start(t, o)
+	v, err := b.worker.Versions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.HasPrefix(v["torch"], "unavailable") || v["torch-gpu"] == "" {
+		t.Skipf("skipped: %v", v)
+	}
+	t.Logf("versions %v", v)
+	return b
+}
+
+// arms are all launch paths of everything, the Go driver's own first.
+func (b bench) arms() []impl.Implementation {
+	exported := b.worker.Triton(b.options.Device.Info())
+	state := b.options.Device.State
+	return append([]impl.Implementation{b.first, b.worker.CUDAPython(b.first, state), Driver(b.options, exported), b.worker.CUDAPython(exported, state)},
+		b.worker.Implementations(state)...)
+}
+
+func TestGPUCalibration(t *testing.T) {
+	b := onGPU(t, Options{})
+	c, err := b.worker.Calibrate()
+	if err != nil || !c.FlushProved || *c.EventOverheadUS <= 0 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	own, err := b.options.Timer.(*timing.Device).Calibrate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("event pair: worker %.2f µs, Go %.2f µs; copy hot %.2f and %.2f, flushed %.2f and %.2f", *c.EventOverheadUS, *own.EventOverheadUS, c.ReadHotUS, own.ReadHotUS, c.ReadColdUS, own.ReadColdUS)
+}
+
+func TestGPUEveryArmInEveryMode(t *testing.T) {
+	b := onGPU(t, Options{})
+	hashes := map[string]string{}
+	// What takes longest to compile comes last.
+	for _, c := range append(contract.All()[1:], contract.All()[0]) {
+		shapes := []contract.Dims{c.Default()}
+		if !testing.Short() {
+			shapes = append(shapes, c.Small())
+		}
+		for _, d := range shapes {
+			x := caseOf(t, c, d, input.DefaultDistribution(c.Name()), input.DefaultSeed)
+			reference := x.spec(gate.Before)
+			for _, i := range b.arms() {
+				began := time.Now()
+				name := i.Name() + "@" + i.LaunchPath()
+				op, err := i.Open(x.contract, x.dims, x.in)
+				if u, ok := unavailable.As(err); ok {
+					t.Logf("%-28s %s %v: %v", name, c.Name(), d, u)
+					continue
+				}
+				if err != nil {
+					t.Errorf("%s %s: %v", name, c.Name(), err)
+					continue
+				}
+				pass(t, op, reference, gate.Before)
+				line := ""
+				for _, m := range []struct {
+					mode  string
+					cache timing.Cache
+				}{
+					{"span", timing.Hot}, {"batch:50", timing.Hot}, {"graph:50", timing.Hot}, {"submit", timing.Hot}, {"latency", timing.Hot},
+					{"span", timing.Cold}, {"kernel", timing.Hot}, {"kernel", timing.Cold}, {"span", timing.Hot},
+				} {
+					if err := gate.Prepare(op); err != nil {
+						t.Fatal(err)
+					}
+					mode, err := timing.ParseMode(m.mode)
+					if err != nil {
+						t.Fatal(err)
+					}
+					r, err := op.Measure(timing.Request{Mode: mode, Cache: m.cache, Warmup: 5, Samples: 40, MinSamples: 5, BudgetUS: 20e3})
+					if err != nil {
+						t.Errorf("%s %s %s %s: %v", name, c.Name(), m.mode, m.cache, err)
+						continue
+					}
+					pass(t, op, reference, gate.LeftBehind)
+					line += fmt.Sprintf("  %s/%s %.2f", m.mode, m.cache, median(r.Samples))
+					if r.Launches > 0 {
+						line += fmt.Sprintf(" (%d)", r.Launches)
+					}
+				}
+				id := op.Identity()
+				t.Logf("%-28s %-9s%s | compile %.0f ms, %s %.12s, %v %v, %.1f s", name, c.Name(), line, id.CompileMS, id.BinaryKind, id.BinarySHA256, id.Params, id.Notes, time.Since(began).Seconds())
+				if h := hashes[i.Name()+c.Name()+fmt.Sprint(d)]; h != "" && h != id.BinarySHA256 {
+					t.Errorf("%s %s %v: not the binary of the other launch path", name, c.Name(), d)
+				}
+				hashes[i.Name()+c.Name()+fmt.Sprint(d)] = id.BinarySHA256
+				if err := op.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+// pass checks a stage with a reference that is computed once.
+func pass(t *testing.T, op impl.Operation, spec gate.Spec, stage string) {
+	t.Helper()
+	spec.Stage = stage
+	r, err := gate.Check(op, spec)
+	if err != nil {
+		t.Errorf("%s: %v", spec.Contract.Name(), err)
+	} else if !r.Passed {
+		t.Errorf("%s: gate %s: %s", spec.Contract.Name(), stage, r.Failure)
+	}
+}
+
+func median(v []float64) float64 {
+	s := slices.Clone(v)
+	slices.Sort(s)
+	return s[len(s)/2]
+}
+
+func TestGPUTailsAndEdges(t *testing.T) {
+	b := onGPU(t, Options{})
+	exported := b.worker.Triton(b.options.Device.Info())
+	for _, i := range []impl.Implementation{
+		b.worker.implementation("torch/eager", nil), b.worker.implementation("torch/eager-out", nil), b.worker.implementation("torch/eager-csr", nil),
+		b.worker.implementation("triton/fixed", nil), Driver(b.options, exported), b.worker.CUDAPython(b.first, nil),
+	} {
+		for _, c := range contract.All() {
+			for _, x := range cases(t, c, "small", "tails") {
+				op := openOrLacks(t, i, x)
+				if op == nil {
+					break
+				}
+				x.pass(t, op, gate.Before, gate.Challenge)
+				if err := op.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+// Results that torch allocates must lie in memory that was really poisoned,
+// between guard zones that are really there: these allocate, and cheat.
+const gpuCheats = `
+from . import torch_arms, memory
+
+class Operation(torch_arms.Operation):
+    def __init__(self, request):
+        super().__init__(request)
+        torch, gpu, how = self.torch, self.gpu, request["implementation"].partition("/")[2]
+        a, b, shape = self.inputs.tensors["a"], self.inputs.tensors["b"], request["output"]["shape"]
+        size = a.numel() * 4
+        good = lambda: torch.nn.functional.gelu(a + b, approximate="tanh")
+        calls = [0]
+        def f():
+            calls[0] += 1
+            if how == "idle" or (how == "lazy" and calls[0] > 3):
+                return a.new_empty(shape)
+            y = good()
+            if how == "after":
+                gpu.fill(y.data_ptr() + size, 0, 4)
+            elif how == "before":
+                gpu.fill(y.data_ptr() - 4, 0, 4)
+            elif how == "view":
+                return y.t()
+            elif how == "held":
+                held.append(y)
+            elif how == "fault":
+                if calls[0] > 3:
+                    return y[torch.tensor([10**6], device=y.device)]
+            elif how == "memory":
+                torch.empty(1 << 48, dtype=torch.uint8, device=y.device)
+            return y
+        held = []
+        self.returning(request, f, ())
+
+def offers(*_):
+    pass
+
+def open_operation(request):
+    return Operation(request)
+`
+
+func TestGPUCheatsThatAllocate(t *testing.T) {
+	b := onGPU(t, Options{Deadline: 30 * time.Second, extra: fstest.MapFS{
+		"mage_worker/cheating_arms.py": {Data: []byte(gpuCheats)},
+		"mage_worker/arms.py":          {Data: append(mustRead(t, "worker/mage_worker/arms.py"), "\nfamilies['cheat'] = 'mage_worker.cheating_arms'\n"...)},
+	}})
+	for _, d := range []contract.Dims{{"R": 3, "D": 257}, {"R": 700, "D": 500}, {"R": 4096, "D": 768}} {
+		x := caseOf(t, contract.GELU{}, d, "normal", 1)
+		honest := x.open(t, b.worker.implementation("torch/eager", nil))
+		for how, says := range map[string]string{
+			"idle": "still poisoned", "lazy": "", "after": "guard zone after", "before": "guard zone before",
+			"view": "the result is", "held": "memory that was not poisoned", "memory": "out of memory", "fault": "GPU context is lost",
+		} {
+			if how == "fault" && d["R"] != 3 {
+				continue // a fresh worker takes seconds
+			}
+			op := x.open(t, b.worker.implementation("cheat/"+how, nil))
+			r, err := gate.Check(op, x.spec(gate.Before))
+			found := r.Failure
+			if err != nil {
+				found = err.Error()
+			}
+			if how == "held" && err == nil { // it runs out of poisoned memory later
+				for range 8 {
+					if err := op.Run(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				_, err = op.Output()
+				found = fmt.Sprint(err)
+			}
+			if how == "lazy" || (how == "fault" && err == nil) {
+				for _, mode := range []string{"span", "batch:3", "graph:3"} {
+					m, _ := timing.ParseMode(mode)
+					if err := gate.Prepare(op); err != nil {
+						t.Fatal(err)
+					}
+					_, err := op.Measure(timing.Request{Mode: m, Cache: timing.Hot, Warmup: 4, Samples: 3, MinSamples: 3})
+					if how == "fault" {
+						found = fmt.Sprint(err)
+						break
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					if res := x.check(t, op, gate.LeftBehind); res.Passed || !strings.Contains(res.Failure, "still poisoned") {
+						t.Errorf("%v lazy, %s: passed %v, %s", d, mode, res.Passed, res.Failure)
+					}
+				}
+			}
+			if !strings.Contains(found, says) {
+				t.Errorf("%v %s: %q, want %q", d, how, found, says)
+			}
+			_ = op.Close()
+			x.pass(t, honest, gate.Before)
+		}
+	}
+}
