@@ -78,7 +78,7 @@ func Examine(ctx context.Context, opts Options) []Finding {
 		{"profilers", "ncu", o.Programs, ncu},
 		{"profilers", "hardware counters", o.Programs, counters},
 		{"profilers", "compute-sanitizer", o.Programs, sanitizer},
-		{"Python", "Python", o.Python, python},
+		{"Python", "Python", o.Python, pythonSubjects},
 		{"Rust", "rustc", 3 * o.Programs, rust},
 		{"Rust", "cargo oxide", o.Programs, oxide},
 		{"host", "C compiler", o.Programs, compiler},

@@ -5,10 +5,10 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
+
+	"mage/impl/python"
+	"mage/unavailable"
 )
 
 // The script prints one marked line of JSON per stage as it completes, so that a
@@ -28,19 +28,16 @@ type pythonStage struct {
 	Error   string `json:"error"`
 }
 
-// interpreter is the Python that experiments use: MAGE_PYTHON, else that of
-// VIRTUAL_ENV, else python3 on PATH.
+// interpreter is the Python that experiments use.
 func interpreter() (string, error) {
-	if p := os.Getenv("MAGE_PYTHON"); p != "" {
-		return exec.LookPath(p)
+	c, err := python.Choose("")
+	if u, ok := unavailable.As(err); ok {
+		return "", errors.New(u.Reason) // the finding has its own remedy
 	}
-	if env := os.Getenv("VIRTUAL_ENV"); env != "" {
-		return exec.LookPath(filepath.Join(env, "bin", "python3"))
-	}
-	return exec.LookPath("python3")
+	return c.Path, err
 }
 
-func python(ctx context.Context, report func(Finding)) {
+func pythonSubjects(ctx context.Context, report func(Finding)) {
 	path, err := interpreter()
 	if err != nil {
 		report(Finding{Item: "Python", Reason: err.Error(), Remedy: "install Python 3, or set MAGE_PYTHON to its interpreter"})

@@ -38,7 +38,7 @@ exec /bin/sleep 100`, 300 * time.Millisecond,
 	} {
 		t.Run(name, func(t *testing.T) {
 			machine(t, map[string]string{"python3": header + c.script})
-			found := collect(python, c.limit)
+			found := collect(pythonSubjects, c.limit)
 			if len(found) != len(c.want) {
 				t.Errorf("found %v", found)
 			}
