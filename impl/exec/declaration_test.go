@@ -131,3 +131,26 @@ esac
 		t.Errorf("a binary that is not there: %v", err)
 	}
 }
+
+// TestGuideShowsAValidDeclaration keeps docs/rust.md loadable.
+func TestGuideShowsAValidDeclaration(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/rust.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, found := strings.Cut(string(guide), "```toml\n")
+	text, _, closed := strings.Cut(after, "```")
+	if !found || !closed {
+		t.Fatal("docs/rust.md shows no exec.toml")
+	}
+	if _, err := Load(declare(t, "mine", text)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOurOwnDeclarationLoads(t *testing.T) {
+	all, err := Load("../../rust")
+	if err != nil || len(all) != 1 || len(all[0].Contracts) != len(contract.All()) {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
