@@ -89,7 +89,7 @@ func request(t *testing.T, mode string) timing.Request {
 }
 
 func TestHonestProgramsPassTheGateInEveryMode(t *testing.T) {
-	for _, what := range []string{"honest", "run directory", "chatty", "copies"} {
+	for _, what := range []string{"honest", "run directory", "chatty", "copies", "two runs"} {
 		b := openFake(t, what, Options{})
 		for _, stage := range []string{gate.Before, gate.Challenge} {
 			if _, err := b.check(stage); err != nil {
@@ -157,6 +157,9 @@ func TestEarlierResultsDoNotCount(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.op.owner.options.Env = append(b.op.owner.options.Env, "MAGE_EXEC_FAKE="+what)
+			if _, err := b.op.Measure(request(t, "span")); what == "silent" && (err == nil || !strings.Contains(err.Error(), says)) {
+				t.Errorf("measuring %s after %s: %v, want %q", what, first, err, says)
+			}
 			if _, err := b.check(gate.Before); err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("%s after %s: %v, want %q", what, first, err, says)
 			}
@@ -186,6 +189,25 @@ func TestMeasureRefusesWhatWasNotAskedFor(t *testing.T) {
 	cold.Cache = timing.Cold
 	if _, err := honest.op.Measure(cold); !isUnavailable(err, "nothing flushes the cache") {
 		t.Errorf("cold: %v", err)
+	}
+}
+
+// TestWarmUpReachesTheProgram: it stands in the input set, which stays whole.
+func TestWarmUpReachesTheProgram(t *testing.T) {
+	b := openFake(t, "honest", Options{})
+	for _, want := range []int{3, 0, 11} {
+		req := request(t, "span")
+		req.Warmup = want
+		if _, err := b.op.Measure(req); err != nil {
+			t.Fatal(err)
+		}
+		left, err := collect(b.op.dir)
+		if err != nil || left.timing.Warmup != want {
+			t.Errorf("the program was told to warm up %d times, not %d (%v)", left.timing.Warmup, want, err)
+		}
+		if _, meta, err := input.Load(b.op.dir); err != nil || meta.Warmup != want {
+			t.Errorf("the input set: %+v, %v", meta, err)
+		}
 	}
 }
 

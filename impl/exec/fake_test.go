@@ -171,6 +171,18 @@ var lies = map[string]func(*call) error{
 		}
 		return os.WriteFile(filepath.Join(c.dir, "rust-output.bin"), nil, 0o644)
 	},
+	"two runs": func(c *call) error { // the older one is of another program
+		c.place = "runs/1"
+		older := filepath.Join(c.dir, "runs/2")
+		if err := os.MkdirAll(older, 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(older, "timing.json"), []byte("{}"), 0o644); err != nil {
+			return err
+		}
+		before := time.Now().Add(-time.Hour)
+		return os.Chtimes(older, before, before)
+	},
 	"garbage":         func(c *call) error { return c.instead("rust-timing.json", "Segmentation fault\n") },
 	"truncated":       func(c *call) error { return c.instead("rust-timing.json", `{"op": "gelu", "samples_us": [5, 5`) },
 	"no output":       func(c *call) error { c.output = nil; return nil },
