@@ -43,7 +43,8 @@ func openFake(t *testing.T, what string, options Options) bench {
 			t.Fatal(err)
 		}
 	}
-	options.Env = append(options.Env, "MAGE_EXEC_FAKE="+what, "MAGE_EXEC_PIDS="+b.pids)
+	// A program built for the race detector sleeps a second when it ends.
+	options.Env = append(options.Env, "MAGE_EXEC_FAKE="+what, "MAGE_EXEC_PIDS="+b.pids, "GORACE=atexit_sleep_ms=0")
 	options.TempDir = t.TempDir()
 	program, err := filepath.Abs(os.Args[0])
 	if err != nil {
