@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"mage/evidence"
 	"mage/impl"
@@ -11,28 +12,36 @@ import (
 // arm is one participant and who computes it; impl is nil when unavailable.
 type arm struct {
 	evidence.Arm
+	spec string // its name in the spec: "cuda/first", "cuda/first@cuda-python"
 	impl impl.Implementation
 }
 
 // arms lays out the participants: the implementations in declared order, each
 // followed by its A/A control when it has one.
 func (s *Spec) arms(lab *Lab) ([]arm, error) {
+	doc := document{name: s.Name, text: s.Text}
 	var out []arm
 	for _, name := range s.Implementations {
 		i := lab.find(name)
 		if i == nil {
-			lack, known := lab.Lacking[name]
-			if !known {
-				doc := document{name: s.Name, text: s.Text}
+			lack := lab.lacking(name)
+			if lack == nil {
 				return nil, doc.errorAt(name, "unknown implementation %q%s", name, didYouMean(name, lab.names()))
 			}
-			out = append(out, arm{Arm: evidence.Arm{ID: name, Implementation: name,
-				LaunchPath: unknownPath, Unavailable: unavailableRecord(lack)}})
+			implementation, path, crossed := strings.Cut(name, "@")
+			if !crossed {
+				path = unknownPath
+			}
+			out = append(out, arm{spec: name, Arm: evidence.Arm{ID: name, Implementation: implementation,
+				LaunchPath: path, Unavailable: unavailableRecord(lack)}})
 			continue
 		}
-		a := arm{impl: i, Arm: evidence.Arm{
-			ID:             fmt.Sprintf("%s@%s", name, i.LaunchPath()),
-			Implementation: name, LaunchPath: i.LaunchPath(), Device: i.Device()}}
+		a := arm{spec: name, impl: i, Arm: evidence.Arm{
+			ID:             fmt.Sprintf("%s@%s", i.Name(), i.LaunchPath()),
+			Implementation: i.Name(), LaunchPath: i.LaunchPath(), Device: i.Device()}}
+		if slices.ContainsFunc(out, func(o arm) bool { return o.ID == a.ID }) {
+			return nil, doc.errorAt(name, "implementation %q is listed twice, as %s; the control repeats an arm", name, a.ID)
+		}
 		out = append(out, a)
 		if slices.Contains(s.Control, name) {
 			c := a

@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"strings"
+
 	"mage/evidence"
 	"mage/impl"
 	"mage/timing"
@@ -25,20 +27,32 @@ type Lab struct {
 	Calibrate func(device string) (timing.Calibration, error)
 }
 
+// find returns the implementation with this name, over the launch path that
+// "name@path" asks for, else over the first that is offered.
 func (l *Lab) find(name string) impl.Implementation {
+	name, path, asked := strings.Cut(name, "@")
 	for _, i := range l.Implementations {
-		if i.Name() == name {
+		if i.Name() == name && (!asked || i.LaunchPath() == path) {
 			return i
 		}
 	}
 	return nil
 }
 
+// lacking returns the reason why this machine cannot offer a known name.
+func (l *Lab) lacking(name string) *unavailable.Error {
+	if e := l.Lacking[name]; e != nil {
+		return e
+	}
+	name, _, _ = strings.Cut(name, "@")
+	return l.Lacking[name]
+}
+
 // names lists every implementation that this version knows, available or not.
 func (l *Lab) names() []string {
 	var out []string
 	for _, i := range l.Implementations {
-		out = append(out, i.Name())
+		out = append(out, i.Name(), i.Name()+"@"+i.LaunchPath())
 	}
 	for n := range l.Lacking {
 		out = append(out, n)

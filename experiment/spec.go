@@ -192,9 +192,10 @@ func (s *Spec) fillDefaults() {
 
 var namespacePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
-// implementationPattern is the form "kind/name"; whether the name exists is for
-// the runner to say, which knows the implementations of this machine.
-var implementationPattern = regexp.MustCompile(`^[a-z0-9]+(/[A-Za-z0-9._-]+)+$`)
+// implementationPattern is the form "kind/name", or "kind/name@path" for another
+// launch path than its own; whether it exists is for the runner to say, which
+// knows the implementations of this machine.
+var implementationPattern = regexp.MustCompile(`^[a-z0-9]+(/[A-Za-z0-9._-]+)+(@[a-z-]+)?$`)
 
 func (s *Spec) check(doc document) error {
 	if !namespacePattern.MatchString(s.Namespace) {
@@ -205,7 +206,7 @@ func (s *Spec) check(doc document) error {
 	}
 	for i, n := range s.Implementations {
 		if !implementationPattern.MatchString(n) {
-			return doc.errorAt(n, "implementation %q must have the form kind/name, such as cuda/first", n)
+			return doc.errorAt(n, "implementation %q must have the form kind/name, such as cuda/first, or kind/name@path", n)
 		}
 		if slices.Contains(s.Implementations[:i], n) {
 			return doc.errorAt("implementations", "implementation %q is listed twice; the control repeats an arm", n)

@@ -66,7 +66,7 @@ func (s *Spec) pairs(entrants []*entrant) []pair {
 	base := map[string]string{}
 	for _, name := range s.Baseline {
 		for _, e := range entrants {
-			if e.arm.Implementation == name && e.arm.ControlOf == "" && base[e.arm.Device] == "" && e.op != nil {
+			if e.arm.spec == name && e.arm.ControlOf == "" && base[e.arm.Device] == "" && e.op != nil {
 				base[e.arm.Device] = e.arm.ID
 			}
 		}

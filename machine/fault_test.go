@@ -130,7 +130,7 @@ func TestStickyFault(t *testing.T) {
 	c.NoLeaks(t)
 
 	// The process has lost its GPU for good, and is told so.
-	if _, err := Open(Options{}); !errors.Is(err, cuda.ErrIllegalAddress) || !strings.Contains(err.Error(), "new process") {
+	if _, err := Open(t.Context(), Options{}); !errors.Is(err, cuda.ErrIllegalAddress) || !strings.Contains(err.Error(), "new process") {
 		t.Errorf("opening the GPU again: %v", err)
 	}
 	c.Reset()
@@ -315,7 +315,7 @@ func TestNoUsableGPU(t *testing.T) {
 func TestAskedForGPU(t *testing.T) {
 	c := standIn(t)
 	c.SetDevices(2)
-	m, err := Open(Options{GPU: 1})
+	m, err := Open(t.Context(), Options{GPU: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +325,7 @@ func TestAskedForGPU(t *testing.T) {
 	closeWithoutLeaks(t, m, c)
 	for _, devices := range []int32{2, 0} {
 		c.SetDevices(devices)
-		if _, err := Open(Options{GPU: 2}); err == nil || !strings.HasPrefix(err.Error(), "GPU 2: ") {
+		if _, err := Open(t.Context(), Options{GPU: 2}); err == nil || !strings.HasPrefix(err.Error(), "GPU 2: ") {
 			t.Errorf("with %d GPUs: %v", devices, err)
 		}
 		c.NoLeaks(t)
@@ -337,12 +337,12 @@ func TestAskedForGPU(t *testing.T) {
 func TestGPUTooFullToOpen(t *testing.T) {
 	c := standIn(t)
 	c.SetMemory(1 << 20)
-	_, err := Open(Options{})
+	_, err := Open(t.Context(), Options{})
 	if !errors.Is(err, cuda.ErrOutOfMemory) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "--no-gpu") {
 		t.Errorf("%v", err)
 	}
 	c.NoLeaks(t)
-	if m, err := Open(Options{NoGPU: true}); err != nil {
+	if m, err := Open(t.Context(), Options{NoGPU: true}); err != nil {
 		t.Error(err)
 	} else {
 		closeWithoutLeaks(t, m, c)
@@ -358,7 +358,7 @@ func TestOpeningFails(t *testing.T) {
 		for nth := int64(1); nth <= 2 && (nth == 1 || !testing.Short()); nth++ {
 			before := c.Calls(call)
 			c.Fail(call, nth, invalidValue)
-			m, err := Open(Options{})
+			m, err := Open(t.Context(), Options{})
 			if err == nil {
 				for _, n := range m.Notices {
 					if strings.Contains(n.Reason, call) {

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -19,8 +20,13 @@ import (
 
 // Options say what to open.
 type Options struct {
-	// KernelDirs are directories of a user's own kernels.
-	KernelDirs []string
+	// KernelDirs are directories of a user's own kernels, Exec of declared programs.
+	KernelDirs, Exec []string
+	// Python is the interpreter asked for; empty follows the environment.
+	Python string
+	// Wanted names the implementations that will be used. What is slow to open is
+	// opened only for them; everything else is offered anyway.
+	Wanted []string
 	// GPU is the ordinal of the GPU; NoGPU leaves every GPU alone.
 	GPU   int
 	NoGPU bool
@@ -40,7 +46,8 @@ type Machine struct {
 // Open opens the CPU always and a GPU when there is one. What is lacking is in
 // Lacking and Notices; an error means that a user's kernel directory is bad or
 // that the asked-for GPU does not exist.
-func Open(o Options) (*Machine, error) {
+// ctx ends programs that implementations run.
+func Open(ctx context.Context, o Options) (*Machine, error) {
 	m := &Machine{}
 	m.Lacking = map[string]*unavailable.Error{}
 	m.Versions = map[string]string{"go": runtime.Version()}
@@ -67,6 +74,13 @@ func Open(o Options) (*Machine, error) {
 		for _, k := range ks {
 			m.Lacking[k.Implementation] = lacking
 		}
+	}
+	if err = m.openPrograms(ctx, o); err == nil {
+		err = m.openPython(o)
+	}
+	if err != nil {
+		m.Close()
+		return nil, err
 	}
 	return m, nil
 }
@@ -108,6 +122,7 @@ type openGPU struct {
 	id     string
 	device *cuda.Device
 	timer  *timing.Device
+	native native.Options
 }
 
 // openGPU opens the GPU and its implementations. The first result is the reason
@@ -160,7 +175,7 @@ func (m *Machine) openGPU(o Options, ks []kernels.Kernel) (*unavailable.Error, e
 		return nil, err
 	}
 	m.Implementations = append(m.Implementations, natives...)
-	m.gpu = &openGPU{id: opt.DeviceID, device: dev, timer: timer}
+	m.gpu = &openGPU{id: opt.DeviceID, device: dev, timer: timer, native: opt}
 	m.Devices = append(m.Devices, evidence.Device{ID: opt.DeviceID, Info: dev.Info()})
 	return nil, nil
 }

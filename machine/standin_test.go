@@ -32,7 +32,7 @@ func standIn(t *testing.T, defines ...string) *cudatest.Control {
 // calibrated, which takes long where its cache is large.
 func openWith(t *testing.T, kernels string) *Machine {
 	t.Helper()
-	m, err := Open(Options{KernelDirs: []string{kernels}, Version: "test"})
+	m, err := Open(t.Context(), Options{KernelDirs: []string{kernels}, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ type benchCommand struct {
 }
 
 func (c *benchCommand) Run(s *session) error {
-	m, err := c.open()
+	m, err := c.open(s.ctx, c.Impl)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func (c *demoCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	m, err := c.open()
+	m, err := c.open(s.ctx, spec.Implementations)
 	if err != nil {
 		return err
 	}

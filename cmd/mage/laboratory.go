@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,17 +18,22 @@ import (
 // laboratoryFlags choose what a command opens.
 type laboratoryFlags struct {
 	Kernels []string `help:"Directory of your own kernels (kernel.toml + source); may be repeated." placeholder:"DIR" type:"path"`
+	Exec    []string `help:"Directory of programs of your own (exec.toml); may be repeated." placeholder:"DIR" type:"path"`
+	Python  string   `help:"Python interpreter for torch and Triton; by default MAGE_PYTHON, VIRTUAL_ENV, python3." placeholder:"PATH"`
 	GPU     int      `help:"Ordinal of the GPU to use." default:"0"`
 	NoGPU   bool     `help:"Leave the GPU alone."`
 }
 
-func (f laboratoryFlags) open() (*machine.Machine, error) {
-	var dirs []string
-	for _, d := range f.Kernels {
-		dirs = append(dirs, relative(d)) // as a user wrote it, for messages
+// open opens the laboratory for the implementations that will be used.
+func (f laboratoryFlags) open(ctx context.Context, wanted []string) (*machine.Machine, error) {
+	shown := func(dirs []string) (out []string) {
+		for _, d := range dirs {
+			out = append(out, relative(d)) // as a user wrote it, for messages
+		}
+		return out
 	}
-	return machine.Open(machine.Options{KernelDirs: dirs, GPU: f.GPU, NoGPU: f.NoGPU,
-		Version: version, Commit: commit})
+	return machine.Open(ctx, machine.Options{KernelDirs: shown(f.Kernels), Exec: shown(f.Exec),
+		Python: f.Python, Wanted: wanted, GPU: f.GPU, NoGPU: f.NoGPU, Version: version, Commit: commit})
 }
 
 // runOptions keep the record below results. A reference cache that cannot be had

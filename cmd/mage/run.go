@@ -25,14 +25,11 @@ func (c *runCommand) Run(s *session) error {
 	if (c.Spec == "") == (c.Resume == "") {
 		return &exitError{exitUsage, "give either an experiment to run or --resume DIR"}
 	}
-	var spec *experiment.Spec
-	var err error
-	if c.Spec != "" {
-		if spec, err = findSpec(c.Spec); err != nil {
-			return err
-		}
+	spec, err := c.spec()
+	if err != nil {
+		return err
 	}
-	m, err := c.open()
+	m, err := c.open(s.ctx, spec.Implementations)
 	if err != nil {
 		return err
 	}
@@ -41,7 +38,7 @@ func (c *runCommand) Run(s *session) error {
 	progress := newProgress(s.stderr)
 	opt := runOptions(c.Results, progress)
 	var out experiment.Outcome
-	if spec != nil {
+	if c.Resume == "" {
 		out, err = experiment.Run(s.ctx, spec, &m.Lab, opt)
 	} else {
 		out, err = experiment.Resume(s.ctx, c.Resume, &m.Lab, opt)
@@ -62,11 +59,29 @@ func (c *runCommand) Run(s *session) error {
 	return failures(out)
 }
 
+// spec is the experiment asked for, or the one that the record to finish keeps.
+func (c *runCommand) spec() (*experiment.Spec, error) {
+	if c.Resume == "" {
+		return findSpec(c.Spec)
+	}
+	rec, err := evidence.LoadRecord(c.Resume)
+	if err != nil {
+		return nil, err
+	}
+	return experiment.ParseSpec(rec.Spec.Name, rec.Spec.Text)
+}
+
 // again writes the flags that a resumed run needs to open the same laboratory.
 func (f laboratoryFlags) again() string {
 	s := ""
 	for _, dir := range f.Kernels {
 		s += " --kernels " + quoted(relative(dir))
+	}
+	for _, dir := range f.Exec {
+		s += " --exec " + quoted(relative(dir))
+	}
+	if f.Python != "" {
+		s += " --python " + quoted(f.Python)
 	}
 	if f.GPU != 0 {
 		s += fmt.Sprintf(" --gpu %d", f.GPU)

@@ -1,0 +1,100 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mage/gpu"
+	"mage/impl/native"
+	"mage/impl/python"
+	"mage/unavailable"
+)
+
+// cudaPython is the launch path of other kernels through the Python worker.
+const cudaPython = "cuda-python"
+
+// wantsPython says whether one of the names needs the Python worker. Starting it
+// imports torch, which takes seconds: nobody else should wait for that.
+func wantsPython(names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool {
+		name, path, _ := strings.Cut(n, "@")
+		return path == cudaPython || slices.Contains(python.Names(), name)
+	})
+}
+
+// openPython adds what the Python worker offers: its own implementations, and
+// the kernels of others over its launch path.
+func (m *Machine) openPython(o Options) error {
+	if !wantsPython(o.Wanted) {
+		return nil
+	}
+	lacks := func(names []string, err error) error {
+		u, ok := unavailable.As(err)
+		if failure, failed := errors.AsType[*python.Failure](err); failed {
+			u, ok = unavailable.New("the Python worker", failure.Error(), "see mage doctor"), true
+		}
+		if !ok {
+			return err
+		}
+		for _, n := range names {
+			m.Lacking[n] = u
+		}
+		return nil
+	}
+	crossed := []string{}
+	for _, i := range m.Implementations {
+		crossed = append(crossed, i.Name()+"@"+cudaPython)
+	}
+	everything := append(python.Names(), crossed...)
+
+	device, state := "cpu", m.Implementations[0].State
+	if m.gpu != nil {
+		device, state = m.gpu.id, m.gpu.device.State
+	}
+	worker, err := python.Start(python.Options{Interpreter: o.Python, Device: device})
+	if err != nil {
+		return lacks(everything, err)
+	}
+	m.closers = append(m.closers, worker.Close)
+	versions, err := worker.Versions()
+	if err != nil {
+		return lacks(everything, err)
+	}
+	for name, v := range versions {
+		m.Versions[name] = v
+	}
+	m.Versions["python"] = fmt.Sprintf("%s (chosen by %s)", versions["python"], worker.Interpreter().From)
+	for _, i := range worker.Implementations(state) {
+		if err := worker.Offers(i.Name()); err == nil {
+			m.Implementations = append(m.Implementations, i)
+		} else if err := lacks([]string{i.Name()}, err); err != nil {
+			return err
+		}
+	}
+	if m.gpu == nil {
+		return lacks(crossed, unavailable.New(cudaPython, "there is no GPU", ""))
+	}
+	m.cross(worker, state)
+	return nil
+}
+
+// cross adds the same device code over other launchers: the driver's kernels
+// through the worker, Triton's through the driver and the worker.
+func (m *Machine) cross(worker *python.Worker, state func() (gpu.State, error)) {
+	var more []python.Kernels
+	for _, i := range m.Implementations {
+		if n, ok := i.(*native.Implementation); ok {
+			more = append(more, n)
+		}
+	}
+	if _, lacks := m.Lacking["triton/fixed"]; !lacks {
+		triton := worker.Triton(m.gpu.device.Info())
+		m.Implementations = append(m.Implementations, python.Driver(m.gpu.native, triton))
+		more = append(more, triton)
+	}
+	for _, k := range more {
+		m.Implementations = append(m.Implementations, worker.CUDAPython(k, state))
+	}
+}
