@@ -23,7 +23,11 @@ type caseWork struct {
 	checks   gate.Spec // inputs and reference that are timed
 	fresh    gate.Spec // other inputs, which no operation has seen before
 	entrants []*entrant
-	told     int // the failures and lacks that the record holds
+	// bytes of the inputs and the output: what judging one cell compares.
+	bytes int
+	// firstRound is the first that this session measures.
+	firstRound int
+	told       int // the failures and lacks that the record holds
 }
 
 // entrant is an arm on this case.
@@ -95,7 +99,10 @@ func (r *runner) prepare(id string, c input.Case) (*caseWork, error) {
 		return nil, fmt.Errorf("%s: %w", id, err)
 	}
 	r.progress.Step("reference " + id)
-	w := &caseWork{id: id, c: c}
+	w := &caseWork{id: id, c: c, bytes: c.Contract.Output(c.Dims).Bytes()}
+	for _, t := range set.Tensors {
+		w.bytes += len(t.Data)
+	}
 	w.checks = r.gateSpec(c, set, true)
 	other := c
 	// The seed of the challenge is drawn anew, so that nothing can be prepared
@@ -169,6 +176,12 @@ func (w *caseWork) enter(r *runner, a arm) {
 // gate applies one stage and retains its result; it reports whether it passed.
 func (r *runner) gate(w *caseWork, e *entrant, stage string) bool {
 	res, err := gate.Check(e.op, w.at(stage))
+	if u, ok := lack(err); ok { // a program that finds no device says so when it runs
+		e.entry.Unavailable = append(e.entry.Unavailable, u)
+		_ = e.op.Close()
+		e.op = nil
+		return false
+	}
 	if err != nil {
 		r.fail(w, e, 0, err.Error())
 		return false

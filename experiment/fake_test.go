@@ -24,6 +24,7 @@ type fake struct {
 	closed  int
 	lacks   map[timing.Kind]bool
 	openErr error
+	runErr  error
 	// measured is called before each measurement; its error is returned.
 	measured func(*fakeOperation, timing.Request) error
 	// states are returned one after the other, the last one for ever.
@@ -76,6 +77,9 @@ func (o *fakeOperation) Poison(v byte) error {
 }
 
 func (o *fakeOperation) Run() error {
+	if o.runErr != nil {
+		return o.runErr
+	}
 	out := tensor.New(o.c.Output(o.d))
 	v := make([]float32, out.Len())
 	for i, x := range o.c.Reference(o.d, o.in) {

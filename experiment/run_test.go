@@ -12,6 +12,7 @@ import (
 	"mage/gate"
 	"mage/gpu"
 	"mage/timing"
+	"mage/unavailable"
 )
 
 func parse(t *testing.T, text string) *Spec {
@@ -304,5 +305,45 @@ func TestRequestsCarryTheLimitOfASample(t *testing.T) {
 	}
 	if _, err := Run(context.Background(), parse(t, text), lab(a, b), Options{Results: t.TempDir()}); err != nil || seen == 0 {
 		t.Fatal(seen, err)
+	}
+}
+
+func TestLargeCasesAreJudgedByLot(t *testing.T) {
+	a, b := &fake{name: "fake/a", us: 10}, &fake{name: "fake/b", us: 5}
+	r, err := newRunner(parse(t, fakeSpec), lab(a, b), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &caseWork{bytes: gateEverything, firstRound: 3, entrants: make([]*entrant, 50)}
+	if r.drawCells(w, 4) != nil {
+		t.Error("a small case is not judged in every cell")
+	}
+	w.bytes++
+	if r.drawCells(w, 3) != nil {
+		t.Error("the first round of a session is not judged in every cell")
+	}
+	seen := map[string]bool{}
+	for _, cell := range r.drawCells(w, 4) {
+		seen[cell] = true
+	}
+	// Two cells, fifty lots: one of them alone has a chance of 2⁻⁴⁹.
+	if len(seen) != 2 || !seen["latency hot"] || !seen["span hot"] {
+		t.Errorf("drawn: %v", seen)
+	}
+}
+
+func TestAProgramThatFindsNoDeviceIsUnavailable(t *testing.T) {
+	a, b := &fake{name: "fake/a", us: 10}, &fake{name: "fake/b", us: 5, runErr: unavailable.New("a device", "there is none", "")}
+	out, err := Run(context.Background(), parse(t, fakeSpec), lab(a, b), Options{Results: t.TempDir()})
+	if err != nil || out.Failures != 0 {
+		t.Fatal(out, err)
+	}
+	for _, e := range load(t, out.Dir).Record.Entries {
+		if e.Arm == "fake/b@go" != (len(e.Unavailable) == 1 && e.Unavailable[0].Reason == "there is none") {
+			t.Errorf("%s: %+v", e.Arm, e.Unavailable)
+		}
+	}
+	if b.opened != b.closed {
+		t.Errorf("opened %d, closed %d", b.opened, b.closed)
 	}
 }

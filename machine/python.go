@@ -2,7 +2,6 @@ package machine
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -65,7 +64,6 @@ func (m *Machine) openPython(o Options) error {
 	for name, v := range versions {
 		m.Versions[name] = v
 	}
-	m.Versions["python"] = fmt.Sprintf("%s (chosen by %s)", versions["python"], worker.Interpreter().From)
 	for _, i := range worker.Implementations(state) {
 		if err := worker.Offers(i.Name()); err == nil {
 			m.Implementations = append(m.Implementations, i)
