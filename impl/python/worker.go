@@ -24,12 +24,15 @@ type Options struct {
 	// Device is where implementations run: "cuda:0" (the default) or "cpu".
 	Device string
 	// Deadline of an ordinary request, 2 minutes if zero. OpenDeadline is for
-	// opening an operation, which may compile and tune: 10 minutes if zero.
+	// starting, and for opening an operation, which may compile and tune: 10
+	// minutes if zero.
 	Deadline, OpenDeadline time.Duration
 	// Env holds further "NAME=value" for the worker alone.
 	Env []string
 
-	extra fs.FS // modules of tests
+	extra      fs.FS // modules of tests
+	tracing    bool  // this worker is the tracer of another
+	traceOnCPU bool  // for tests: trace although there is no GPU
 }
 
 // Worker is the Python of one run. Its process starts with the first request and
@@ -46,6 +49,7 @@ type Worker struct {
 	versions   map[string]string
 	lastLog    string
 	closed     bool
+	tracer     *Worker // measures kernel mode; nil before it is needed
 }
 
 // Start chooses the interpreter and prepares the worker's directory; no process
@@ -89,11 +93,23 @@ func (w *Worker) Log() string {
 }
 
 // Versions says what the interpreter offers: "python", "torch", "triton" and, on
-// a GPU, its context: from then on the worker is a process on the device. What
-// cannot be imported says why. It starts the process if need be.
+// a GPU, its context: from then on the worker, and a second process that traces
+// kernels for it, are on the device. What cannot be imported says why. It starts
+// the processes if need be.
 func (w *Worker) Versions() (map[string]string, error) {
 	if w.versions == nil {
-		if err := w.call(request{Do: "versions", Device: w.options.Device}, w.options.OpenDeadline, "looking for torch", &w.versions); err != nil {
+		var tracer <-chan error
+		if w.traces() {
+			tracer = w.warmTracer() // meanwhile
+		}
+		err := w.call(request{Do: "versions", Device: w.options.Device}, w.options.OpenDeadline, "looking for torch", &w.versions)
+		if tracer != nil {
+			if problem := <-tracer; err == nil {
+				err = problem
+			}
+		}
+		if err != nil {
+			w.versions = nil
 			return nil, err
 		}
 		w.versions["python-from"] = w.choice.From
@@ -114,6 +130,9 @@ func (w *Worker) Close() error {
 		return nil
 	}
 	w.closed = true
+	if w.tracer != nil {
+		_ = w.tracer.Close() // its directory lies in this one's
+	}
 	if w.process != nil {
 		w.finish(2 * time.Second)
 	}
@@ -146,7 +165,7 @@ func (w *Worker) ensure() error {
 	}
 	w.process = p
 	w.generation++
-	err = w.exchange(request{Do: "hello"}, w.options.Deadline, "starting", nil)
+	err = w.exchange(request{Do: "hello"}, w.options.OpenDeadline, "starting", nil)
 	var f *Failure
 	if errors.As(err, &f) {
 		// It never served anything: this interpreter does not work.

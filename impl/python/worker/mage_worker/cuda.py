@@ -82,6 +82,7 @@ class Device:
         self.flush_buffer = torch.empty(self.flush_bytes, dtype=torch.uint8, device=self.device)
         self.flush_value = 0
         self.traced = False
+        self.owner = None  # the operation whose results lie in poisoned memory
 
     def synchronize(self):
         self.stream.synchronize()

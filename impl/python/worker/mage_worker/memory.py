@@ -101,6 +101,11 @@ class Returned:
         self.release()
         self.value = value
         if self.gpu is not None:
+            # What another operation still holds for its gate was judged before
+            # this one is poisoned; its memory is wanted here.
+            if self.gpu.owner is not None:
+                self.gpu.owner.release()
+            self.gpu.owner = self
             self.slots = Slots(self.gpu, self.size, self.guard, value)
 
     def release(self):
@@ -134,6 +139,8 @@ class Returned:
     def write(self, path):
         result = self.cell[0]
         if self.gpu is not None:
+            if self.slots is None:
+                raise Failure("there is no output: another operation was poisoned since")
             at = self.slots.first() if result is None else self.where()
             self.gpu.synchronize()
             data = self.gpu.driver.read(at - self.guard, self.size + 2 * self.guard)
@@ -164,7 +171,7 @@ class Slots:
     """
 
     wanted = 4  # results and intermediates of the same size that live at once
-    tries = 400  # of small blocks; a tenth of that for large ones
+    tries = 400
     small = 1 << 20  # the allocator keeps requests up to 1 MiB apart
 
     def __init__(self, gpu, size, guard, value):
@@ -176,19 +183,27 @@ class Slots:
             # One large block, given back, is what the following pieces are cut from.
             room = (self.wanted + 2) * self.fence + (self.wanted + 1) * self.block
             hold = self.allocate(max(room, 24 << 20))
+            low, high = hold.data_ptr(), hold.data_ptr() + hold.numel()
             del hold
-        previous = self.allocate(self.fence)
-        self.kept.append(previous)
-        for _ in range(self.tries if self.block <= self.small else self.tries // 10):
+            # Smaller free blocks elsewhere are preferred: fill them.
+            for _ in range(self.tries):
+                self.kept.append(self.allocate(self.fence))
+                if low <= self.kept[-1].data_ptr() < high:
+                    break
+        else:
+            self.kept.append(self.allocate(self.fence))
+        previous, spent = self.kept[-1], 0
+        for _ in range(self.tries):
             block = self.allocate(self.block)
             after = self.allocate(self.fence)
             if follows(previous, block) and follows(block, after):
                 blocks.append(block)
             else:
                 self.kept.append(block)
+                spent += self.block
             self.kept.append(after)
             previous = after
-            if len(blocks) == self.wanted:
+            if len(blocks) == self.wanted or spent > (1 << 30) + 8 * self.block:
                 break
         for t in self.kept + blocks:
             gpu.fill(t.data_ptr(), value, t.numel())

@@ -73,6 +73,10 @@ class Operation:
 
     def close(self):
         self.submit = None
+        if self.gpu is not None and self.gpu.owner is self.buffers:
+            self.gpu.owner = None
+        if isinstance(self.buffers, memory.Returned):
+            self.buffers.release()
         self.buffers = None
         self.inputs = None
 

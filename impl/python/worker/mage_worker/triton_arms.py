@@ -55,7 +55,11 @@ class Operation(torch_arms.Operation):
             identity["source_sha256"] = hashlib.sha256(f.read()).hexdigest()
         options = {}
         tunables = module.fixed(dims)
-        if self.name == "triton/autotuned":
+        if request.get("params"):  # chosen before, by another process of this run
+            chosen = {k: int(v) for k, v in request["params"].items()}
+            tunables = {k: chosen[k] for k in tunables}
+            options = {k: v for k, v in chosen.items() if k not in tunables}
+        elif self.name == "triton/autotuned":
             tunables, options = self.tune(triton, module, kernel, dims, arguments)
         grid = fits(module.grid(dims, tunables), self.name)
         tunables = dict(tunables, **options)
