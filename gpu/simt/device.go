@@ -1,0 +1,224 @@
+package simt
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	"mage/gpu"
+	"mage/gpu/simt/exec"
+	"mage/gpu/simt/memory"
+	"mage/unavailable"
+)
+
+// Counters are what launches cost; see the fields.
+type Counters = exec.Counters
+
+// Finding is a defect that a launch showed.
+type Finding = exec.Finding
+
+// Options say what device to simulate. The zero value is ready for use.
+type Options struct {
+	// Workers is the number of goroutines that execute blocks, 0 for one per core.
+	// With 1, blocks run one after the other, in order.
+	Workers int
+	// Unchecked turns off the checks for races and for reads of what nothing wrote.
+	// Addresses are always checked.
+	Unchecked bool
+	// MemoryBytes limits global memory, 0 for 16 GiB.
+	MemoryBytes int64
+	// MaxBlockInstructions ends a launch of which one block executes more warp
+	// instructions, 0 for 2³¹.
+	MaxBlockInstructions int64
+}
+
+// What the simulated device offers per block: the limits of an H200.
+const (
+	maxThreads  = 1024
+	sharedPlain = 48 << 10
+	sharedOptin = 227 << 10
+)
+
+// Device is a simulated GPU. Like every gpu.Device it belongs to one goroutine.
+type Device struct {
+	options  Options
+	info     gpu.Info
+	memory   *memory.Space
+	counters Counters
+	findings []Finding
+	streams  map[*stream]struct{}
+	modules  map[*module]struct{}
+	launches uint64
+	closed   bool
+}
+
+var _ gpu.Device = (*Device)(nil)
+
+// ErrClosed is what a closed device returns.
+var ErrClosed = errors.New("the simulated device is closed")
+
+// Open makes a device. It fails only for options that make no sense.
+func Open(o Options) (*Device, error) {
+	if o.Workers < 0 || o.MemoryBytes < 0 || o.MaxBlockInstructions < 0 {
+		return nil, fmt.Errorf("simulated device: negative options: %+v", o)
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.MemoryBytes == 0 {
+		o.MemoryBytes = 16 << 30
+	}
+	return &Device{
+		options: o,
+		memory:  memory.New(o.MemoryBytes),
+		streams: map[*stream]struct{}{},
+		modules: map[*module]struct{}{},
+		info: gpu.Info{
+			Backend:             "simt",
+			Name:                "SIMT simulator",
+			ComputeCapability:   "9.0",
+			Multiprocessors:     o.Workers,
+			MaxThreadsPerBlock:  maxThreads,
+			SharedPerBlock:      sharedPlain,
+			SharedPerBlockOptin: sharedOptin,
+			MemoryBytes:         o.MemoryBytes,
+		},
+	}, nil
+}
+
+// Info describes the device. Rates and caches are zero: there are none.
+func (d *Device) Info() gpu.Info { return d.info }
+
+// Counters returns what the launches since the last reset cost, together.
+func (d *Device) Counters() Counters { return d.counters }
+
+// ResetCounters begins anew.
+func (d *Device) ResetCounters() { d.counters = Counters{} }
+
+// Findings returns what the checks found since the last reset.
+func (d *Device) Findings() []Finding { return d.findings }
+
+// ResetFindings forgets them.
+func (d *Device) ResetFindings() { d.findings = nil }
+
+func (d *Device) usable() error {
+	if d.closed {
+		return ErrClosed
+	}
+	return nil
+}
+
+// Alloc returns memory with unmapped gaps of 256 MiB around it.
+func (d *Device) Alloc(bytes int64) (gpu.Ptr, error) {
+	if err := d.usable(); err != nil {
+		return 0, err
+	}
+	a, err := d.memory.Alloc(bytes)
+	if err != nil {
+		return 0, err
+	}
+	return gpu.Ptr(a.Base), nil
+}
+
+// Free gives memory back. It waits for work that may use it.
+func (d *Device) Free(p gpu.Ptr) error {
+	if err := d.usable(); err != nil {
+		return err
+	}
+	err := d.drain()
+	return errors.Join(err, d.memory.Free(uint64(p)))
+}
+
+// drain runs what is queued on every stream.
+func (d *Device) drain() error {
+	var errs []error
+	for s := range d.streams {
+		errs = append(errs, s.Synchronize())
+	}
+	return errors.Join(errs...)
+}
+
+// Upload copies src to device memory.
+func (d *Device) Upload(dst gpu.Ptr, src []byte) error {
+	if err := d.usable(); err != nil {
+		return err
+	}
+	if len(src) == 0 {
+		return nil
+	}
+	a, b, err := d.memory.Range(uint64(dst), int64(len(src)))
+	if err != nil {
+		return fmt.Errorf("upload: %w", err)
+	}
+	copy(b, src)
+	a.MarkWritten(int64(uint64(dst)-a.Base), int64(len(src)))
+	return nil
+}
+
+// Download copies device memory to dst. It does not wait for streams.
+func (d *Device) Download(dst []byte, src gpu.Ptr) error {
+	if err := d.usable(); err != nil {
+		return err
+	}
+	if len(dst) == 0 {
+		return nil
+	}
+	_, b, err := d.memory.Range(uint64(src), int64(len(dst)))
+	if err != nil {
+		return fmt.Errorf("download: %w", err)
+	}
+	copy(dst, b)
+	return nil
+}
+
+// Fill sets each of bytes to value.
+func (d *Device) Fill(dst gpu.Ptr, value byte, bytes int64) error {
+	if err := d.usable(); err != nil {
+		return err
+	}
+	if bytes == 0 {
+		return nil
+	}
+	a, b, err := d.memory.Range(uint64(dst), bytes)
+	if err != nil {
+		return fmt.Errorf("fill: %w", err)
+	}
+	for i := range b {
+		b[i] = value
+	}
+	a.MarkWritten(int64(uint64(dst)-a.Base), bytes)
+	return nil
+}
+
+// noClock is the reason for everything that is a matter of time.
+func noClock(what string) error {
+	return unavailable.New(what, "the simulator measures no time", "use a machine with an NVIDIA GPU")
+}
+
+// NewEvent is unavailable.
+func (d *Device) NewEvent() (gpu.Event, error) { return nil, noClock("event") }
+
+// TraceKernels is unavailable.
+func (d *Device) TraceKernels(func() error) ([]gpu.KernelRecord, error) {
+	return nil, noClock("kernel trace")
+}
+
+// State offers no reading.
+func (d *Device) State() (gpu.State, error) { return gpu.State{}, d.usable() }
+
+// ProfilerStart does nothing: no profiler watches.
+func (d *Device) ProfilerStart() error { return d.usable() }
+
+// ProfilerStop does nothing.
+func (d *Device) ProfilerStop() error { return d.usable() }
+
+// Close drops everything. It returns the error of work that was still queued.
+func (d *Device) Close() error {
+	if d.closed {
+		return nil
+	}
+	err := d.drain()
+	d.closed = true
+	d.memory = memory.New(0)
+	return err
+}

@@ -1,0 +1,181 @@
+package exec
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"mage/gpu/simt/lanes"
+	"mage/gpu/simt/memory"
+	"mage/gpu/simt/program"
+)
+
+var little = binary.LittleEndian
+
+// addresses computes the address of every lane.
+func (w *warp) addresses(m *program.Memory, out *[lanes.Width]uint64) {
+	switch {
+	case m.Base < 0:
+		for i := range out {
+			out[i] = m.Offset
+		}
+	case m.Base32:
+		base := lanes.At[uint32](&w.file, m.Base)
+		for i := range out {
+			out[i] = uint64(base[i] + uint32(m.Offset))
+		}
+	default:
+		base := lanes.At[uint64](&w.file, m.Base)
+		for i := range out {
+			out[i] = base[i] + m.Offset
+		}
+	}
+}
+
+// spaces calls f for each space that generic addresses lie in, with the addresses
+// within it.
+func (w *warp) spaces(m *program.Memory, mask uint32, f func(s program.Space, at *[lanes.Width]uint64, mask uint32)) {
+	var at [lanes.Width]uint64
+	w.addresses(m, &at)
+	if m.Space != program.Generic {
+		s := m.Space
+		if s == program.Const {
+			s = program.Global
+		}
+		f(s, &at, mask)
+		return
+	}
+	var masks [program.Const + 1]uint32
+	for i := range at {
+		if mask>>i&1 != 0 {
+			var s program.Space
+			s, at[i] = program.Window(at[i])
+			masks[s] |= 1 << i
+		}
+	}
+	for s, sub := range masks {
+		if sub != 0 {
+			f(program.Space(s), &at, sub)
+		}
+	}
+}
+
+// globalBounds returns the allocation that holds n bytes at an address, or reports
+// why there is none and returns nil.
+func (w *warp) globalBounds(pc int, in *program.Inst, address uint64, n, align, lane int, write bool) *memory.Allocation {
+	b := w.block
+	a := b.cache[pc]
+	if a == nil || address-a.Base >= uint64(a.Size) {
+		if a = b.launch.Memory.Find(address); a != nil {
+			b.cache[pc] = a
+		}
+	}
+	f := Finding{Space: program.Global.String(), Address: address, Bytes: n}
+	switch {
+	case a == nil:
+		f.Kind, f.Detail = OutOfBounds, b.launch.Memory.Describe(address)
+		b.report(in, w, lane, f, "")
+		return nil
+	case uint64(n) > uint64(a.Size)-(address-a.Base):
+		f.Kind, f.Detail = OutOfBounds, fmt.Sprintf("it passes the end of an allocation of %d bytes at %#x", a.Size, a.Base)
+		b.report(in, w, lane, f, "")
+		return nil
+	case address%uint64(align) != 0:
+		f.Kind, f.Detail = Misaligned, fmt.Sprintf("the address is not a multiple of %d", align)
+		b.report(in, w, lane, f, "")
+		return nil
+	case write && a.ReadOnly:
+		f.Kind, f.Detail = WriteToConstant, "constant memory is written: "+a.Name
+		b.report(in, w, lane, f, "")
+		return nil
+	}
+	return a
+}
+
+// sharedBounds checks an access to shared memory.
+func (w *warp) sharedBounds(in *program.Inst, at uint64, n, align, lane int) bool {
+	return w.bounds(in, program.Shared, at, n, align, lane, len(w.block.shared))
+}
+
+// bounds checks an access to memory that begins at address 0.
+func (w *warp) bounds(in *program.Inst, s program.Space, at uint64, n, align, lane, size int) bool {
+	if at <= uint64(size) && uint64(n) <= uint64(size)-at && at%uint64(align) == 0 {
+		return true
+	}
+	f := Finding{Kind: OutOfBounds, Space: s.String(), Address: at, Bytes: n,
+		Detail: fmt.Sprintf("there are %d bytes", size)}
+	if at%uint64(align) == 0 {
+		w.block.report(in, w, lane, f, "")
+		return false
+	}
+	f.Kind, f.Detail = Misaligned, fmt.Sprintf("the address is not a multiple of %d", align)
+	w.block.report(in, w, lane, f, "")
+	return false
+}
+
+func globalFinding(k Kind, a *memory.Allocation, at int64, n int, detail string) Finding {
+	return Finding{Kind: k, Space: program.Global.String(), Address: a.Base + uint64(at), Bytes: n, Detail: detail}
+}
+
+func (w *warp) globalRace(in *program.Inst, a *memory.Allocation, g uint64, n, lane int, c memory.Conflict, other uint32) {
+	b := w.block
+	who := "several blocks"
+	if other != memory.Several {
+		grid := b.launch.Grid
+		who = fmt.Sprintf("block (%d,%d,%d)", other%grid[0], other/grid[0]%grid[1], other/grid[0]/grid[1])
+	}
+	did, what := "wrote", "read after write"
+	switch c {
+	case memory.WriteAfterRead:
+		did, what = "read", "write after read"
+	case memory.WriteAfterWrite:
+		what = "write after write"
+	}
+	b.report(in, w, lane, globalFinding(GlobalRace, a, int64(g<<b.run.shift), n,
+		fmt.Sprintf("race in global memory, %s: %s %s it in the same launch, in no order", what, who, did)), what)
+}
+
+// fetch reads an element of n bytes.
+func fetch(b []byte, n int) uint64 {
+	switch n {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(little.Uint16(b))
+	case 4:
+		return uint64(little.Uint32(b))
+	}
+	return little.Uint64(b)
+}
+
+// put writes an element of n bytes.
+func put(b []byte, n int, v uint64) {
+	switch n {
+	case 1:
+		b[0] = byte(v)
+	case 2:
+		little.PutUint16(b, uint16(v))
+	case 4:
+		little.PutUint32(b, uint32(v))
+	default:
+		little.PutUint64(b, v)
+	}
+}
+
+// get reads a register as 64 bits.
+func (w *warp) get(e program.Element, lane int) uint64 {
+	if e.Wide {
+		return lanes.At[uint64](&w.file, e.Offset)[lane]
+	}
+	return uint64(lanes.At[uint32](&w.file, e.Offset)[lane])
+}
+
+// set writes a register; a loaded value is extended to its width.
+func (w *warp) set(e program.Element, lane int, v uint64) {
+	switch {
+	case e.Offset < 0:
+	case e.Wide:
+		lanes.At[uint64](&w.file, e.Offset)[lane] = v
+	default:
+		lanes.At[uint32](&w.file, e.Offset)[lane] = uint32(v)
+	}
+}

@@ -1,0 +1,142 @@
+package exec
+
+import (
+	"fmt"
+
+	"mage/gpu/simt/lanes"
+	"mage/gpu/simt/memory"
+	"mage/gpu/simt/program"
+)
+
+// block is a thread block. A worker reuses one for all that it executes.
+type block struct {
+	launch   *Launch
+	run      *running
+	worker   int
+	code     []program.Inst
+	counters Counters
+	checked  bool
+
+	number  uint64 // in the grid
+	id      [3]uint32
+	threads int
+	warps   []warp
+	shared  []byte
+	local   []byte // of every thread, one after the other
+	shadow  sharedShadow
+	bars    [maxBarriers]barrier
+	access  memory.Access
+	synced  acquired
+	fenced  bool
+	// cache holds, per instruction, the allocation it accessed last.
+	cache        []*memory.Allocation
+	instructions int64
+	err          error
+}
+
+func newBlock(r *running, worker int) *block {
+	l := r.launch
+	p := l.Program
+	b := &block{launch: l, run: r, worker: worker, code: p.Code, checked: !l.Unchecked,
+		threads: int(l.Block[0] * l.Block[1] * l.Block[2])}
+	b.shared = make([]byte, p.DynamicOffset+l.Dynamic)
+	b.local = make([]byte, p.LocalBytes*b.threads)
+	b.cache = make([]*memory.Allocation, len(p.Code))
+	b.warps = make([]warp, (b.threads+lanes.Width-1)/lanes.Width)
+	for i := range b.warps {
+		w := &b.warps[i]
+		w.id, w.block = i, b
+		w.file = lanes.File{Words: make([]uint64, p.Words), Predicates: make([]uint32, p.Predicates)}
+		w.seen = make([]uint32, len(b.warps))
+	}
+	for i := range b.bars {
+		b.bars[i].arrived = make([]uint32, len(b.warps))
+	}
+	if b.checked {
+		b.shadow.init(len(b.shared), r.shift, len(b.warps), p.Async)
+	}
+	b.access.Ordered = b.ordered
+	return b
+}
+
+// start makes the block ready to execute number n of the grid.
+func (b *block) start(n uint64) {
+	g := b.launch.Grid
+	b.number = n
+	b.id = [3]uint32{uint32(n % uint64(g[0])), uint32(n / uint64(g[0]) % uint64(g[1])), uint32(n / uint64(g[0]) / uint64(g[1]))}
+	b.access.Block = uint32(n)
+	b.synced = acquired{}
+	b.fenced = false
+	b.instructions = 0
+	b.err = nil
+	clear(b.shared)
+	clear(b.local)
+	b.shadow.reset()
+	for i := range b.bars {
+		b.bars[i].reset()
+	}
+	for i := range b.warps {
+		b.warps[i].start()
+	}
+	b.counters.Blocks++
+	b.counters.Warps += int64(len(b.warps))
+	b.counters.Threads += int64(b.threads)
+}
+
+// quantum is how many instructions a warp executes before others get their turn:
+// a warp may wait in a loop for what another one writes.
+const quantum = 1 << 14
+
+// execute runs the warps in turn until all have ended.
+func (b *block) execute() error {
+	for {
+		progress, done := false, true
+		for i := range b.warps {
+			w := &b.warps[i]
+			if w.done {
+				continue
+			}
+			done = false
+			if w.runnable() {
+				progress = true
+				w.execute(quantum)
+				if b.err != nil {
+					return b.err
+				}
+			}
+		}
+		if done {
+			return nil
+		}
+		if !progress {
+			return b.deadlock()
+		}
+		if b.instructions > b.launch.MaxInstructions {
+			return b.endless()
+		}
+		if b.run.stop.Load() {
+			return nil
+		}
+	}
+}
+
+func (b *block) endless() error {
+	for i := range b.warps {
+		if w := &b.warps[i]; !w.done && w.current != nil {
+			return b.failure(&b.code[min(w.current.pc, len(b.code)-1)],
+				"block (%d,%d,%d) executed %d warp instructions without end", b.id[0], b.id[1], b.id[2], b.instructions)
+		}
+	}
+	return fmt.Errorf("kernel %s does not end", b.launch.Program.Name)
+}
+
+func (b *block) failure(in *program.Inst, format string, args ...any) error {
+	return &Error{b.launch.Program.Name, in.Pos.File, in.Pos.Line, fmt.Sprintf(format, args...)}
+}
+
+// thread is the index of a lane within the block.
+func (b *block) thread(w *warp, lane int) [3]uint32 {
+	n := uint32(w.id*lanes.Width + lane)
+	d := b.launch.Block
+	return [3]uint32{n % d[0], n / d[0] % d[1], n / d[0] / d[1]}
+}

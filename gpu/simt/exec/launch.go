@@ -1,0 +1,136 @@
+package exec
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"mage/gpu/simt/memory"
+	"mage/gpu/simt/program"
+)
+
+// Launch is one execution of a kernel.
+type Launch struct {
+	Program     *program.Program
+	Memory      *memory.Space
+	Grid, Block [3]uint32
+	Dynamic     int    // bytes of dynamic shared memory
+	Params      []byte // Program.ParamBytes of them
+	// Workers is the number of goroutines that execute blocks, 0 for one per core.
+	Workers int
+	// Unchecked turns the checks off, apart from those of addresses, and with them
+	// BytesRead and BytesWritten.
+	Unchecked bool
+	// MaxInstructions of one block; beyond it the launch fails. 0: a default.
+	MaxInstructions int64
+	Number          uint64 // %gridid
+}
+
+// defaultMaxInstructions stops a kernel that would keep a core busy for minutes.
+const defaultMaxInstructions = 1 << 31
+
+// Error says why a kernel could not go on.
+type Error struct {
+	Kernel, File string
+	Line         int
+	Message      string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("kernel %s: %s (%s:%d)", e.Kernel, e.Message, e.File, e.Line)
+}
+
+// Result is what a launch cost and what was found wrong.
+type Result struct {
+	Counters Counters
+	Findings []Finding
+}
+
+// running is the state that the workers of a launch share.
+type running struct {
+	launch   *Launch
+	next     atomic.Uint64
+	blocks   uint64
+	stop     atomic.Bool
+	findings findings
+	releases releases
+	shift    uint // of the granule
+
+	mu     sync.Mutex
+	err    error
+	failed uint64 // block of err
+	total  Counters
+}
+
+// Run executes every block. The counters hold what was executed, also when it
+// returns an error.
+func (l *Launch) Run() (Result, error) {
+	r := &running{launch: l, blocks: uint64(l.Grid[0]) * uint64(l.Grid[1]) * uint64(l.Grid[2])}
+	if r.blocks > memory.MaxBlocks {
+		return Result{}, fmt.Errorf("kernel %s: a grid of %d blocks is more than the simulator tells apart", l.Program.Name, r.blocks)
+	}
+	if l.MaxInstructions <= 0 {
+		l.MaxInstructions = defaultMaxInstructions
+	}
+	for l.Program.Granule>>(r.shift+1) > 0 {
+		r.shift++
+	}
+	if !l.Unchecked {
+		for _, a := range l.Memory.All() {
+			a.Prepare(r.shift)
+		}
+	}
+	workers := l.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	workers = int(min(uint64(workers), r.blocks))
+	var wg sync.WaitGroup
+	for i := range workers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			r.work(i)
+		}()
+	}
+	wg.Wait()
+	if !l.Unchecked {
+		for _, a := range l.Memory.All() {
+			read, written := a.Forget()
+			r.total.BytesRead += read << r.shift
+			r.total.BytesWritten += written << r.shift
+			a.Settle()
+		}
+	}
+	r.total.Launches = 1
+	return Result{r.total, r.findings.sorted()}, r.err
+}
+
+// work executes blocks until there is none left.
+func (r *running) work(worker int) {
+	b := newBlock(r, worker)
+	for !r.stop.Load() {
+		n := r.next.Add(1) - 1
+		if n >= r.blocks {
+			break
+		}
+		b.start(n)
+		if err := b.execute(); err != nil {
+			r.fail(n, err)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.total.Add(&b.counters)
+}
+
+// fail keeps the error of the lowest block.
+func (r *running) fail(n uint64, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil || n < r.failed {
+		r.err, r.failed = err, n
+	}
+	r.stop.Store(true)
+}

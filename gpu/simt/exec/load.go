@@ -1,0 +1,189 @@
+package exec
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"mage/gpu/simt/lanes"
+	"mage/gpu/simt/memory"
+	"mage/gpu/simt/program"
+)
+
+func (w *warp) load(pc int, in *program.Inst, mask uint32) {
+	m := in.Memory
+	w.spaces(m, mask, func(s program.Space, at *[lanes.Width]uint64, mask uint32) {
+		switch s {
+		case program.Global:
+			w.loadGlobal(pc, in, at, mask)
+		case program.Shared:
+			w.loadShared(in, at, mask)
+		case program.Local:
+			w.loadLocal(in, at, mask)
+		case program.EntryParam:
+			w.loadParam(in, at, mask)
+		}
+	})
+}
+
+// receive stores the elements at b in the registers of a lane.
+func (w *warp) receive(m *program.Memory, b []byte, lane int) {
+	for i, e := range m.Elements {
+		v := fetch(b[i*m.Size:], m.Size)
+		if m.Signed {
+			v = lanes.Extend(v, 8*m.Size, true)
+		}
+		w.set(e, lane, v)
+	}
+}
+
+// nothing is what an access that is not allowed reads.
+var nothing [32]byte
+
+func (w *warp) loadGlobal(pc int, in *program.Inst, at *[lanes.Width]uint64, mask uint32) {
+	b := w.block
+	m := in.Memory
+	n := m.Size * len(m.Elements)
+	if in.Class != program.ParamAccess {
+		b.counters.GlobalLoads.request(at, mask, n)
+	}
+	if w.loadWords(pc, in, at, mask) {
+		return
+	}
+	for lane := range lanes.Width {
+		if mask>>lane&1 == 0 {
+			continue
+		}
+		a := w.globalBounds(pc, in, at[lane], n, n, lane, false)
+		if a == nil {
+			w.receive(m, nothing[:], lane)
+			continue
+		}
+		from := int64(at[lane] - a.Base)
+		w.globalRead(in, a, from, n, lane, m.Strong)
+		if m.Strong {
+			w.receiveStrong(in, a, from, lane)
+			continue
+		}
+		w.receive(m, a.Data[from:], lane)
+	}
+}
+
+// receiveStrong reads a word that other blocks may be writing.
+func (w *warp) receiveStrong(in *program.Inst, a *memory.Allocation, from int64, lane int) {
+	m := in.Memory
+	w.block.strongAccess(a.Base+uint64(from), true, m.Acquire, false, false)
+	if m.Size < 4 {
+		w.receive(m, a.Data[from:], lane)
+		return
+	}
+	for i, e := range m.Elements {
+		p := unsafe.Pointer(&a.Data[from+int64(i*m.Size)])
+		if m.Size == 8 {
+			w.set(e, lane, atomic.LoadUint64((*uint64)(p)))
+		} else {
+			v := uint64(atomic.LoadUint32((*uint32)(p)))
+			if m.Signed {
+				v = lanes.Extend(v, 32, true)
+			}
+			w.set(e, lane, v)
+		}
+	}
+}
+
+// loadWords is the path of most loads: every lane active, one 32-bit word each,
+// all in one allocation that has been written. It reports false if it is another.
+func (w *warp) loadWords(pc int, in *program.Inst, at *[lanes.Width]uint64, mask uint32) bool {
+	m := in.Memory
+	a := w.block.cache[pc]
+	if mask != lanes.Full || m.Size != 4 || len(m.Elements) != 1 || m.Strong || a == nil || m.Elements[0].Wide || m.Elements[0].Offset < 0 {
+		return false
+	}
+	var all uint64
+	for _, p := range at {
+		if p-a.Base > uint64(a.Size)-4 || a.Size < 4 {
+			return false
+		}
+		all |= p
+	}
+	if all&3 != 0 || a.Unwritten(0, min(a.Size, 1)) || !a.AllWritten() {
+		return false
+	}
+	d := lanes.At[uint32](&w.file, m.Elements[0].Offset)
+	for i, p := range at {
+		d[i] = little.Uint32(a.Data[p-a.Base:])
+	}
+	if !w.block.checked {
+		return true
+	}
+	b := w.block
+	last := ^uint64(0)
+	for lane, p := range at {
+		g := (p - a.Base) >> b.run.shift
+		if g == last {
+			continue
+		}
+		last = g
+		for k := range uint64(4) >> b.run.shift {
+			if c, other := a.Read(g+k, &b.access, false); c != memory.None {
+				w.globalRace(in, a, g+k, 4, lane, c, other)
+			}
+		}
+	}
+	return true
+}
+
+func (w *warp) loadShared(in *program.Inst, at *[lanes.Width]uint64, mask uint32) {
+	b := w.block
+	m := in.Memory
+	n := m.Size * len(m.Elements)
+	b.counters.SharedLoads.request(at, mask, n)
+	for lane := range lanes.Width {
+		if mask>>lane&1 == 0 {
+			continue
+		}
+		if !w.sharedBounds(in, at[lane], n, n, lane) {
+			w.receive(m, nothing[:], lane)
+			continue
+		}
+		if b.checked && !m.Strong {
+			w.readShared(in, uint32(at[lane]), n, lane)
+		}
+		w.receive(m, b.shared[at[lane]:], lane)
+	}
+}
+
+func (w *warp) loadLocal(in *program.Inst, at *[lanes.Width]uint64, mask uint32) {
+	b := w.block
+	m := in.Memory
+	n := m.Size * len(m.Elements)
+	b.counters.LocalLoads.local(mask, n)
+	size := b.launch.Program.LocalBytes
+	for lane := range lanes.Width {
+		if mask>>lane&1 == 0 {
+			continue
+		}
+		if !w.bounds(in, program.Local, at[lane], n, n, lane, size) {
+			w.receive(m, nothing[:], lane)
+			continue
+		}
+		w.receive(m, b.local[(w.id*lanes.Width+lane)*size+int(at[lane]):], lane)
+	}
+}
+
+// loadParam reads kernel parameters, whose addresses may carry their window.
+func (w *warp) loadParam(in *program.Inst, at *[lanes.Width]uint64, mask uint32) {
+	m := in.Memory
+	n := m.Size * len(m.Elements)
+	params := w.block.launch.Params
+	for lane := range lanes.Width {
+		if mask>>lane&1 == 0 {
+			continue
+		}
+		a := at[lane] &^ program.ParamWindow
+		if !w.bounds(in, program.EntryParam, a, n, n, lane, len(params)) {
+			w.receive(m, nothing[:], lane)
+			continue
+		}
+		w.receive(m, params[a:], lane)
+	}
+}

@@ -1,0 +1,195 @@
+package exec
+
+import (
+	"math"
+
+	"mage/gpu/simt/lanes"
+	"mage/gpu/simt/program"
+)
+
+// moveMatrix is ldmatrix and stmatrix: rows of eight 16-bit elements whose
+// addresses the lanes give, eight rows per matrix. Lane i holds elements 2(i%4) and
+// 2(i%4)+1 of row i/4, or of column i/4 when transposed.
+func (w *warp) moveMatrix(in *program.Inst, mask uint32) {
+	b := w.block
+	m := in.Memory
+	s := in.Matrix
+	var at [lanes.Width]uint64
+	w.addresses(m, &at)
+	store := in.Kind == program.StoreMatrix
+	rows := uint32(uint64(1)<<(8*len(s.DRegs)) - 1)
+	if store {
+		b.counters.SharedStores.request(&at, rows, 16)
+	} else {
+		b.counters.SharedLoads.request(&at, rows, 16)
+	}
+	if mask != w.lanes&^w.exited || mask != lanes.Full {
+		b.report(in, w, firstLane(mask), Finding{Kind: InvalidLanes, Detail: "a matrix instruction needs all lanes of the warp"}, "")
+	}
+	for k, reg := range s.DRegs {
+		var matrix [8][16]byte
+		d := lanes.At[uint32](&w.file, reg.Offset)
+		if store {
+			for lane, v := range d {
+				for i := range 2 {
+					r, c := lane/4, lane%4*2+i
+					if s.Transpose {
+						r, c = c, r
+					}
+					little.PutUint16(matrix[r][2*c:], uint16(v>>(16*i)))
+				}
+			}
+		}
+		for r := range 8 {
+			lane := 8*k + r
+			if !w.sharedBounds(in, at[lane], 16, 16, lane) {
+				continue
+			}
+			row := b.shared[at[lane] : at[lane]+16]
+			switch {
+			case store && b.checked:
+				w.writeShared(in, uint32(at[lane]), 16, lane, false, false)
+				copy(row, matrix[r][:])
+			case store:
+				copy(row, matrix[r][:])
+			default:
+				if b.checked {
+					w.readShared(in, uint32(at[lane]), 16, lane)
+				}
+				copy(matrix[r][:], row)
+			}
+		}
+		if store {
+			continue
+		}
+		for lane := range d {
+			var v uint32
+			for i := range 2 {
+				r, c := lane/4, lane%4*2+i
+				if s.Transpose {
+					r, c = c, r
+				}
+				v |= uint32(little.Uint16(matrix[r][2*c:])) << (16 * i)
+			}
+			d[lane] = v
+		}
+	}
+}
+
+// multiply is mma: D = A·B + C, with products and sums in float64 or int64 and one
+// rounding. The manual leaves order and intermediate precision of floating-point
+// sums open.
+func (w *warp) multiply(in *program.Inst, mask uint32) {
+	s := in.Matrix
+	if mask != lanes.Full {
+		w.block.report(in, w, firstLane(mask), Finding{Kind: InvalidLanes, Detail: "a matrix instruction needs all lanes of the warp"}, "")
+	}
+	if s.A == "f64" {
+		w.multiply64(s)
+		return
+	}
+	// Each lane holds four bytes of rows g and g+8 of A, and of column g of B.
+	size := 4 * 32 / (s.M * s.K / len(s.ARegs)) // bytes per element
+	per := 4 / size
+	a := make([]float64, s.M*s.K)
+	b := make([]float64, s.N*s.K)
+	decodeA, decodeB := decoder(s.A), decoder(s.B)
+	for lane := range lanes.Width {
+		g, t := lane/4, lane%4
+		for r, reg := range s.ARegs {
+			v := lanes.At[uint32](&w.file, reg.Offset)[lane]
+			row, k := g+8*(r%2), (t*4+16*(r/2))/size
+			for i := range per {
+				a[row*s.K+k+i] = decodeA(v >> (8 * size * i))
+			}
+		}
+		for r, reg := range s.BRegs {
+			v := lanes.At[uint32](&w.file, reg.Offset)[lane]
+			k := (t*4 + 16*r) / size
+			for i := range per {
+				b[g*s.K+k+i] = decodeB(v >> (8 * size * i))
+			}
+		}
+	}
+	dot := func(row, col int) float64 {
+		var sum float64
+		x, y := a[row*s.K:(row+1)*s.K], b[col*s.K:(col+1)*s.K]
+		for i := range x {
+			sum += x[i] * y[i]
+		}
+		return sum
+	}
+	for lane := range lanes.Width {
+		g, t := lane/4, lane%4
+		for i := range 4 {
+			row, col := g+8*(i/2), 2*t+i%2
+			w.accumulate(s, lane, i, dot(row, col))
+		}
+	}
+}
+
+// accumulate adds to element i of a lane's part of C and stores it in D.
+func (w *warp) accumulate(s *program.MatrixShape, lane, i int, sum float64) {
+	reg := func(list []program.Element, i int) *uint32 { return &lanes.At[uint32](&w.file, list[i].Offset)[lane] }
+	switch s.C {
+	case "f16":
+		shift := 16 * (i % 2)
+		c := *reg(s.CRegs, i/2) >> shift & 0xffff
+		v := lanes.Half.Encode(sum+lanes.Half.Decode(c), lanes.Nearest, false)
+		if d := reg(s.DRegs, i/2); i%2 == 0 {
+			// The upper half of C is still needed if D is the same register.
+			*d = *reg(s.CRegs, i/2)&0xffff0000 | v
+		} else {
+			*d = *d&0xffff | v<<16
+		}
+	case "s32":
+		v := int64(sum) + int64(int32(*reg(s.CRegs, i)))
+		if s.Saturate {
+			v = min(max(v, math.MinInt32), math.MaxInt32)
+		}
+		*reg(s.DRegs, i) = uint32(v)
+	default:
+		v := float32(sum + float64(math.Float32frombits(*reg(s.CRegs, i))))
+		if v != v {
+			*reg(s.DRegs, i) = lanes.NaN32
+			return
+		}
+		*reg(s.DRegs, i) = math.Float32bits(v)
+	}
+}
+
+// decoder returns the value of an element in the low bits.
+func decoder(t string) func(uint32) float64 {
+	switch t {
+	case "f16":
+		return func(v uint32) float64 { return lanes.Half.Decode(v & 0xffff) }
+	case "bf16":
+		return func(v uint32) float64 { return float64(math.Float32frombits(v << 16)) }
+	case "tf32":
+		return func(v uint32) float64 { return float64(math.Float32frombits(v &^ 0x1fff)) }
+	case "s8":
+		return func(v uint32) float64 { return float64(int8(v)) }
+	case "u8":
+		return func(v uint32) float64 { return float64(uint8(v)) }
+	case "e4m3":
+		return func(v uint32) float64 { return lanes.E4M3.Decode(v & 0xff) }
+	}
+	return func(v uint32) float64 { return lanes.E5M2.Decode(v & 0xff) }
+}
+
+// multiply64 is m8n8k4 of float64: lane i holds A[i/4][i%4], B[i%4][i/4], and two
+// neighbours of row i/4 of C.
+func (w *warp) multiply64(s *program.MatrixShape) {
+	a := *lanes.At[float64](&w.file, s.ARegs[0].Offset)
+	b := *lanes.At[float64](&w.file, s.BRegs[0].Offset)
+	for lane := range lanes.Width {
+		for i := range 2 {
+			row, col := lane/4, lane%4*2+i
+			sum := lanes.At[float64](&w.file, s.CRegs[i].Offset)[lane]
+			for k := range 4 {
+				sum = math.FMA(a[row*4+k], b[col*4+k], sum)
+			}
+			lanes.At[float64](&w.file, s.DRegs[i].Offset)[lane] = sum
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package exec
+
+import (
+	"bytes"
+	"math/bits"
+	"sync/atomic"
+	"unsafe"
+
+	"mage/gpu/simt/lanes"
+	"mage/gpu/simt/memory"
+	"mage/gpu/simt/program"
+)
+
+func (w *warp) store(pc int, in *program.Inst, mask uint32) {
+	w.spaces(in.Memory, mask, func(s program.Space, at *[lanes.Width]uint64, mask uint32) {
+		switch s {
+		case program.Global:
+			w.storeGlobal(pc, in, at, mask)
+		case program.Shared:
+			w.storeShared(in, at, mask)
+		case program.Local:
+			w.storeLocal(in, at, mask)
+		case program.EntryParam:
+			w.block.report(in, w, firstLane(mask), Finding{Kind: WriteToConstant, Space: s.String(),
+				Address: at[firstLane(mask)], Detail: "a kernel parameter is written"}, "")
+		}
+	})
+}
+
+// send collects the elements of a lane.
+func (w *warp) send(m *program.Memory, b []byte, lane int) {
+	for i, e := range m.Elements {
+		put(b[i*m.Size:], m.Size, w.get(e, lane))
+	}
+}
+
+func (w *warp) storeGlobal(pc int, in *program.Inst, at *[lanes.Width]uint64, mask uint32) {
+	b := w.block
+	m := in.Memory
+	n := m.Size * len(m.Elements)
+	b.counters.GlobalStores.request(at, mask, n)
+	var value [32]byte
+	for lane := range lanes.Width {
+		if mask>>lane&1 == 0 {
+			continue
+		}
+		a := w.globalBounds(pc, in, at[lane], n, n, lane, true)
+		if a == nil {
+			continue
+		}
+		from := int64(at[lane] - a.Base)
+		w.send(m, value[:], lane)
+		if m.Strong {
+			w.globalWrite(in, a, from, n, lane, true, false)
+			w.sendStrong(m, a, from, value[:n])
+			continue
+		}
+		to := a.Data[from : from+int64(n)]
+		w.globalWrite(in, a, from, n, lane, false, bytes.Equal(to, value[:n]))
+		copy(to, value[:n])
+	}
+}
+
+// sendStrong writes words that other blocks may be reading.
+func (w *warp) sendStrong(m *program.Memory, a *memory.Allocation, from int64, value []byte) {
+	w.block.strongAccess(a.Base+uint64(from), false, false, true, m.Release)
+	if m.Size < 4 {
+		copy(a.Data[from:], value)
+		return
+	}
+	for i := range m.Elements {
+		p, v := unsafe.Pointer(&a.Data[from+int64(i*m.Size)]), fetch(value[i*m.Size:], m.Size)
+		if m.Size == 8 {
+			atomic.StoreUint64((*uint64)(p), v)
+		} else {
+			atomic.StoreUint32((*uint32)(p), uint32(v))
+		}
+	}
+}
+
+func (w *warp) storeShared(in *program.Inst, at *[lanes.Width]uint64, mask uint32) {
+	b := w.block
+	m := in.Memory
+	n := m.Size * len(m.Elements)
+	b.counters.SharedStores.request(at, mask, n)
+	var value [32]byte
+	for lane := range lanes.Width {
+		if mask>>lane&1 == 0 || !w.sharedBounds(in, at[lane], n, n, lane) {
+			continue
+		}
+		w.send(m, value[:], lane)
+		to := b.shared[at[lane] : at[lane]+uint64(n)]
+		if b.checked {
+			w.writeShared(in, uint32(at[lane]), n, lane, m.Strong, bytes.Equal(to, value[:n]))
+		}
+		copy(to, value[:n])
+	}
+}
+
+func (w *warp) storeLocal(in *program.Inst, at *[lanes.Width]uint64, mask uint32) {
+	b := w.block
+	m := in.Memory
+	n := m.Size * len(m.Elements)
+	b.counters.LocalStores.local(mask, n)
+	size := b.launch.Program.LocalBytes
+	for lane := range lanes.Width {
+		if mask>>lane&1 != 0 && w.bounds(in, program.Local, at[lane], n, n, lane, size) {
+			w.send(m, b.local[(w.id*lanes.Width+lane)*size+int(at[lane]):], lane)
+		}
+	}
+}
+
+// local counts a request to local memory.
+func (t *Traffic) local(mask uint32, n int) {
+	t.Requests++
+	t.Bytes += int64(bits.OnesCount32(mask) * n)
+}
+
+// atomic executes atom and red, lane after lane.
+func (w *warp) atomic(pc int, in *program.Inst, mask uint32) {
+	w.spaces(in.Memory, mask, func(s program.Space, at *[lanes.Width]uint64, mask uint32) {
+		c := &w.block.counters
+		c.AtomicOperations += int64(bits.OnesCount32(mask))
+		if s == program.Shared {
+			c.SharedAtomics++
+		} else {
+			c.GlobalAtomics++
+		}
+		for lane := range lanes.Width {
+			if mask>>lane&1 == 0 {
+				continue
+			}
+			switch s {
+			case program.Shared:
+				w.atomicShared(in, at[lane], lane)
+			case program.Global:
+				w.atomicGlobal(pc, in, at[lane], lane)
+			default:
+				w.block.report(in, w, lane, Finding{Kind: OutOfBounds, Space: s.String(), Address: at[lane],
+					Bytes: in.Memory.Size, Detail: "atomics work on global and shared memory"}, "")
+			}
+		}
+	})
+}
+
+func (w *warp) operands(in *program.Inst, lane int) (b, c uint64) {
+	a := in.Memory.Atomic
+	b = w.get(a.B, lane)
+	if a.C.Offset >= 0 {
+		c = w.get(a.C, lane)
+	}
+	return b, c
+}
+
+func (w *warp) atomicShared(in *program.Inst, at uint64, lane int) {
+	m := in.Memory
+	if !w.sharedBounds(in, at, m.Size, m.Size, lane) {
+		return
+	}
+	if w.block.checked {
+		if s := &w.block.shadow; s.wrote[uint32(at)>>s.shift] == 0 {
+			w.block.report(in, w, lane, w.sharedFinding(UnwrittenShared, uint32(at)>>s.shift, m.Size, "shared memory that nothing has written is changed by an atomic"), "")
+		}
+		w.writeShared(in, uint32(at), m.Size, lane, true, false)
+	}
+	old := fetch(w.block.shared[at:], m.Size)
+	b, c := w.operands(in, lane)
+	put(w.block.shared[at:], m.Size, m.Atomic.Apply(old, b, c))
+	w.set(m.Atomic.D, lane, old)
+}
+
+func (w *warp) atomicGlobal(pc int, in *program.Inst, address uint64, lane int) {
+	m := in.Memory
+	a := w.globalBounds(pc, in, address, m.Size, m.Size, lane, true)
+	if a == nil {
+		return
+	}
+	at := int64(address - a.Base)
+	if w.block.checked && a.Unwritten(at, int64(m.Size)) {
+		w.block.report(in, w, lane, globalFinding(UnwrittenGlobal, a, at, m.Size, "global memory that nothing has written is changed by an atomic"), "")
+	}
+	w.globalWrite(in, a, at, m.Size, lane, true, false)
+	w.block.strongAccess(address, true, m.Acquire, true, m.Release)
+	b, c := w.operands(in, lane)
+	w.set(m.Atomic.D, lane, exchange(a.Data, at, m.Size, func(old uint64) uint64 { return m.Atomic.Apply(old, b, c) }))
+}
+
+// exchange replaces n bytes by f of them, in one step for all blocks.
+func exchange(data []byte, at int64, n int, f func(uint64) uint64) uint64 {
+	if n == 8 {
+		p := (*uint64)(unsafe.Pointer(&data[at]))
+		for {
+			old := atomic.LoadUint64(p)
+			if atomic.CompareAndSwapUint64(p, old, f(old)) {
+				return old
+			}
+		}
+	}
+	// Of 2 bytes, the word around them is exchanged: allocations end on words.
+	p := (*uint32)(unsafe.Pointer(&data[at&^3 : at+int64(n)][0]))
+	shift := 8 * uint(at&3)
+	mask := uint32(uint64(1)<<(8*n)-1) << shift
+	for {
+		word := atomic.LoadUint32(p)
+		old := uint64(word & mask >> shift)
+		if atomic.CompareAndSwapUint32(p, word, word&^mask|uint32(f(old))<<shift&mask) {
+			return old
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"unsafe"
+)
+
+const (
+	// base is the first address given out. Addresses below 2⁴⁷ look like those of
+	// a GPU, and none falls into the windows of the generic address space.
+	base = 0x7f00_0000_0000
+	// gap separates allocations: nothing is mapped there, so an access that is off
+	// by less can never land in a neighbour.
+	gap = 256 << 20
+	// align is what cuMemAlloc promises.
+	align = 256
+	// unwritten fills new memory; nothing may rely on it.
+	unwritten = 0xCD
+)
+
+// Space is the global memory of a device. Allocating and freeing is not safe
+// while a launch runs; everything else is.
+type Space struct {
+	list  []*Allocation // by address
+	freed []*Allocation // without their bytes, the latest last
+	next  uint64
+	limit int64
+	used  int64
+	// generation changes when allocations come and go.
+	generation uint64
+}
+
+// New makes a memory of limit bytes.
+func New(limit int64) *Space { return &Space{next: base, limit: limit} }
+
+// Allocation is memory that was asked for in one piece.
+type Allocation struct {
+	Base uint64
+	Size int64
+	Name string // of a variable; "" for memory that the host allocated
+	// ReadOnly memory holds constants.
+	ReadOnly bool
+	Data     []byte
+
+	// written is one byte per byte that says whether it has been written; nil once
+	// all have. It is only replaced between launches.
+	written []byte
+	shadow  []atomic.Pointer[chunk]
+}
+
+// ErrNoMemory is what Alloc returns when the limit is reached.
+type ErrNoMemory struct{ Asked, Free int64 }
+
+func (e *ErrNoMemory) Error() string {
+	return fmt.Sprintf("out of memory: asked for %d bytes, %d are free", e.Asked, e.Free)
+}
+
+// Alloc returns memory that holds nothing yet.
+func (s *Space) Alloc(size int64) (*Allocation, error) {
+	if size < 0 {
+		return nil, fmt.Errorf("allocate %d bytes: the size is negative", size)
+	}
+	if size > s.limit-s.used {
+		return nil, &ErrNoMemory{size, s.limit - s.used}
+	}
+	a := &Allocation{Base: s.next, Size: size, Data: aligned(size), written: make([]byte, size)}
+	for i := range a.Data {
+		a.Data[i] = unwritten
+	}
+	s.next = (s.next + uint64(max(size, 1)) + gap + align - 1) &^ (align - 1)
+	s.list = append(s.list, a)
+	s.used += size
+	s.generation++
+	return a, nil
+}
+
+// aligned returns bytes that atomics of 8 bytes may work on.
+func aligned(size int64) []byte {
+	words := make([]uint64, size/8+1)
+	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), len(words)*8)[:size:size]
+}
+
+// maxFreed bounds the memory of what was freed.
+const maxFreed = 1024
+
+// Free gives an allocation back, by its address.
+func (s *Space) Free(address uint64) error {
+	i, ok := s.index(address)
+	if !ok || s.list[i].Base != address {
+		return fmt.Errorf("free %#x: not an allocation of this device", address)
+	}
+	a := s.list[i]
+	s.list = slices.Delete(s.list, i, i+1)
+	s.used -= a.Size
+	s.generation++
+	s.freed = append(s.freed, &Allocation{Base: a.Base, Size: a.Size, Name: a.Name})
+	if len(s.freed) > maxFreed {
+		s.freed = slices.Delete(s.freed, 0, len(s.freed)-maxFreed)
+	}
+	return nil
+}
+
+// index finds the last allocation that begins at or before an address.
+func (s *Space) index(address uint64) (int, bool) {
+	i, found := slices.BinarySearchFunc(s.list, address, func(a *Allocation, address uint64) int {
+		switch {
+		case a.Base < address:
+			return -1
+		case a.Base > address:
+			return 1
+		}
+		return 0
+	})
+	if found {
+		return i, true
+	}
+	return i - 1, i > 0
+}
+
+// Find returns the allocation that holds the byte at an address, nil for none.
+func (s *Space) Find(address uint64) *Allocation {
+	if i, ok := s.index(address); ok && address-s.list[i].Base < uint64(s.list[i].Size) {
+		return s.list[i]
+	}
+	return nil
+}
+
+// Range returns n bytes at an address, which must lie in one allocation.
+func (s *Space) Range(address uint64, n int64) (*Allocation, []byte, error) {
+	if n < 0 {
+		return nil, nil, fmt.Errorf("%d bytes: the size is negative", n)
+	}
+	a := s.Find(address)
+	if a == nil {
+		if i, ok := s.index(address); ok && n == 0 && s.list[i].Base+uint64(s.list[i].Size) == address {
+			return s.list[i], nil, nil
+		}
+		return nil, nil, fmt.Errorf("%d bytes at %#x: %s", n, address, s.Describe(address))
+	}
+	from := int64(address - a.Base)
+	if n > a.Size-from {
+		return nil, nil, fmt.Errorf("%d bytes at %#x pass the end of an allocation of %d bytes", n, address, a.Size)
+	}
+	return a, a.Data[from : from+n], nil
+}
+
+// Describe says where an address lies that no allocation holds.
+func (s *Space) Describe(address uint64) string {
+	for i := len(s.freed) - 1; i >= 0; i-- {
+		if f := s.freed[i]; address >= f.Base && address-f.Base < uint64(f.Size) {
+			return fmt.Sprintf("byte %d of an allocation of %d bytes that was freed", address-f.Base, f.Size)
+		}
+	}
+	i, ok := s.index(address)
+	if ok {
+		a := s.list[i]
+		if past := address - a.Base - uint64(a.Size); past < gap {
+			return fmt.Sprintf("%d bytes past the end of %s", past, a.describe())
+		}
+	}
+	if i+1 < len(s.list) {
+		if a := s.list[i+1]; a.Base-address < gap {
+			return fmt.Sprintf("%d bytes before the start of %s", a.Base-address, a.describe())
+		}
+	}
+	if address < 4096 {
+		return "a null pointer"
+	}
+	return "in no allocation"
+}
+
+func (a *Allocation) describe() string {
+	if a.Name != "" {
+		return fmt.Sprintf("%s (%d bytes)", a.Name, a.Size)
+	}
+	return fmt.Sprintf("an allocation of %d bytes at %#x", a.Size, a.Base)
+}
+
+// Generation changes whenever allocations do.
+func (s *Space) Generation() uint64 { return s.generation }
+
+// Used returns the bytes that are allocated.
+func (s *Space) Used() int64 { return s.used }

@@ -1,0 +1,158 @@
+package program
+
+import (
+	"math"
+
+	"mage/gpu/simt/lanes"
+	"mage/gpu/simt/ptx"
+)
+
+// atomic lowers atom and red.
+func (l *lowerer) atomic() error {
+	m := &Memory{Atomic: &AtomicOp{D: Element{Offset: -1}}}
+	l.semantics(m)
+	m.Strong = true
+	m.Space, _ = l.spaceModifier()
+	op := l.mods.oneOf("and", "or", "xor", "exch", "cas", "add", "inc", "dec", "min", "max")
+	l.mods.take("noftz")
+	hint := l.mods.take("L2::cache_hint")
+	t, ok := l.mods.typ()
+	if !ok || op == "" || m.Space != Generic && m.Space != Global && m.Space != Shared {
+		return l.unknown()
+	}
+	a := m.Atomic
+	if a.Apply = atomicOp(op, t, m.Space != Shared); a.Apply == nil {
+		return l.unknown()
+	}
+	operands := l.in.Operands
+	if hint && len(operands) > 0 {
+		operands = operands[:len(operands)-1]
+	}
+	first := 0
+	var err error
+	if l.in.Opcode == "atom" && len(operands) > 0 {
+		first = 1
+		if a.D, err = l.element(operands[0], t, false); err != nil {
+			return err
+		}
+	}
+	n := 2
+	if op == "cas" {
+		n = 3
+	}
+	if len(operands) != first+n {
+		return l.want(first + n)
+	}
+	if err := l.address(m, operands[first], false); err != nil {
+		return err
+	}
+	m.Size = t.bits / 8
+	l.granule(m)
+	if a.B, err = l.atomicOperand(operands[first+1], t); err != nil {
+		return err
+	}
+	a.C = Element{Offset: -1}
+	if op == "cas" {
+		if a.C, err = l.atomicOperand(operands[first+2], t); err != nil {
+			return err
+		}
+	}
+	flops := int32(0)
+	if t.kind == floating && op == "add" {
+		flops = 1
+		if t.packed {
+			flops = 2
+		}
+	}
+	return l.add(Inst{Kind: Atomic, Class: AtomicAccess, Flops: flops, Memory: m})
+}
+
+func (l *lowerer) atomicOperand(o ptx.Operand, t typ) (Element, error) {
+	at, err := l.source(o, t)
+	return Element{at, t.wide()}, err
+}
+
+// atomicOp returns how an atomic changes memory. Atomic addition of float32 in
+// global memory flushes subnormals, in shared memory it does not.
+func atomicOp(op string, t typ, flush bool) func(old, b, c uint64) uint64 {
+	mask := ^uint64(0) >> (64 - t.bits)
+	if t.kind == floating {
+		return floatAtomic(op, t, flush)
+	}
+	x := func(v uint64) int64 { return int64(lanes.Extend(v, t.bits, true)) }
+	switch op {
+	case "and":
+		return func(old, b, _ uint64) uint64 { return old & b }
+	case "or":
+		return func(old, b, _ uint64) uint64 { return old | b }
+	case "xor":
+		return func(old, b, _ uint64) uint64 { return old ^ b }
+	case "exch":
+		return func(_, b, _ uint64) uint64 { return b & mask }
+	case "cas":
+		return func(old, b, c uint64) uint64 {
+			if old == b&mask {
+				return c & mask
+			}
+			return old
+		}
+	case "add":
+		return func(old, b, _ uint64) uint64 { return (old + b) & mask }
+	case "inc":
+		return func(old, b, _ uint64) uint64 {
+			if old >= b&mask {
+				return 0
+			}
+			return old + 1
+		}
+	case "dec":
+		return func(old, b, _ uint64) uint64 {
+			if old == 0 || old > b&mask {
+				return b & mask
+			}
+			return old - 1
+		}
+	case "min":
+		if t.signed() {
+			return func(old, b, _ uint64) uint64 { return uint64(min(x(old), x(b))) & mask }
+		}
+		return func(old, b, _ uint64) uint64 { return min(old, b&mask) }
+	case "max":
+		if t.signed() {
+			return func(old, b, _ uint64) uint64 { return uint64(max(x(old), x(b))) & mask }
+		}
+		return func(old, b, _ uint64) uint64 { return max(old, b&mask) }
+	}
+	return nil
+}
+
+func floatAtomic(op string, t typ, flush bool) func(old, b, c uint64) uint64 {
+	if t.format != nil {
+		small := lanes.Small{Format: *t.format}
+		f := map[string]func(a, b uint32) uint32{
+			"add": small.Add(lanes.SmallMode{}),
+			"min": small.MinMax(false, false, false, false),
+			"max": small.MinMax(true, false, false, false),
+		}[op]
+		if f == nil {
+			return nil
+		}
+		if t.packed {
+			f = lanes.Halves2(f)
+		}
+		return func(old, b, _ uint64) uint64 { return uint64(f(uint32(old), uint32(b))) }
+	}
+	switch {
+	case op == "add" && t.bits == 32:
+		sum, _, _ := lanes.Scalar32(lanes.Mode{Flush: flush})
+		return func(old, b, _ uint64) uint64 {
+			return uint64(math.Float32bits(sum(math.Float32frombits(uint32(old)), math.Float32frombits(uint32(b)))))
+		}
+	case op == "add" && t.bits == 64:
+		sum := lanes.Add64(lanes.Nearest)
+		return func(old, b, _ uint64) uint64 {
+			return math.Float64bits(sum(math.Float64frombits(old), math.Float64frombits(b)))
+		}
+	}
+	return nil
+}
