@@ -173,6 +173,9 @@ func TestEveryCallFailsOnce(t *testing.T) {
 	for _, call := range calls {
 		for _, code := range codes {
 			for _, nth := range nths {
+				if code == illegalAddress && nth > 1 {
+					continue // after a fault every call fails alike, wherever it was
+				}
 				m := openWith(t, dir)
 				before := c.Calls(call)
 				p := on(1, "gate mine/a", func() { before = c.Calls(call); c.Fail(call, nth, code) })

@@ -33,7 +33,7 @@ dims = [{R = 64, D = 257}]
 // be, can be reported and gone on with, no round that was there is lost, and at
 // last it completes.
 func testKilledRunIsFinished(t *testing.T, driver string) {
-	kills, rounds := 15, 120
+	kills, rounds := 15, 80
 	if testing.Short() {
 		kills, rounds = 4, 30
 	}
