@@ -164,54 +164,106 @@ class Slots:
     """Free, poisoned blocks of the allocator's cache between live guard blocks.
 
     torch's caching allocator gives a request the smallest free block that fits,
-    the lowest address among equals, of the same stream and pool. So: take blocks
-    of exactly the result's size that lie between guard blocks, take every other
-    free block that would be preferred, poison all of it, and give back the blocks
-    alone. The next results land in them.
+    the lowest address among equals, of the same stream and pool, and cuts what it
+    gives from the front of a larger one. So: take pieces of exactly the result's
+    size until enough of them follow each other in memory; that takes every other
+    free block that would be preferred as well. Poison the rows of pieces, and give
+    back single ones with live ones between them. The next results land there.
     """
 
-    wanted = 4  # results and intermediates of the same size that live at once
-    tries = 400
-    small = 1 << 20  # the allocator keeps requests up to 1 MiB apart
+    # Results and intermediates of the same size that live at once; of large ones
+    # fewer, since guard zones take as much memory again.
+    wanted, large, wanted_large = 6, 64 << 20, 4
+    tries = 4000
+    small = 1 << 20  # requests up to 1 MiB are cut from segments of 2 MiB
+    segment = 2 << 20
 
     def __init__(self, gpu, size, guard, value):
         self.gpu, self.guard, self.size = gpu, guard, size
         self.block = max(512, -(-size // 512) * 512)
-        self.fence = max(guard, 4096) if self.block <= self.small else self.small + 4096
-        self.kept, blocks = [], []
-        if self.block > self.small:
-            # One large block, given back, is what the following pieces are cut from.
-            room = (self.wanted + 2) * self.fence + (self.wanted + 1) * self.block
-            hold = self.allocate(max(room, 24 << 20))
-            low, high = hold.data_ptr(), hold.data_ptr() + hold.numel()
-            del hold
-            # Smaller free blocks elsewhere are preferred: fill them.
-            for _ in range(self.tries):
-                self.kept.append(self.allocate(self.fence))
-                if low <= self.kept[-1].data_ptr() < high:
-                    break
+        self.kept, self.at = [], []
+        if self.block > self.large:
+            self.wanted = self.wanted_large
+        if self.small >= self.block > self.segment // 3:
+            self.take_triples(value)
         else:
-            self.kept.append(self.allocate(self.fence))
-        previous, spent = self.kept[-1], 0
+            self.take_rows(value)
+        self.gpu.synchronize()
+        if len(self.at) < self.wanted or not self.preferred():
+            raise Unavailable("guard zones", "torch's allocator gives no neighbouring blocks of %d bytes" % self.block)
+
+    def preferred(self):
+        """Takes whatever else the allocator would give, and says whether it gives
+        the slots now."""
         for _ in range(self.tries):
-            block = self.allocate(self.block)
-            after = self.allocate(self.fence)
-            if follows(previous, block) and follows(block, after):
-                blocks.append(block)
+            given = [self.allocate(self.block) for _ in self.at]
+            strays = [t for t in given if t.data_ptr() not in self.at]
+            if not strays:
+                return True
+            self.kept += strays
+            del given  # before the next ones are taken
+        return False
+
+    def take_rows(self, value):
+        """Finds rows of pieces: guard, slot, guard, slot, …, guard, where a guard
+        is as many pieces as cover the guard zone."""
+        width = -(-self.guard // self.block)
+        if self.block > self.small:
+            # One large block, given back, is what a row can be cut from.
+            hold = self.allocate(((self.wanted + 1) * (width + 1) + 1) * self.block)
+            del hold
+        rows, row, found = [], [], 0
+        for _ in range(self.tries):
+            piece = self.allocate(self.block)
+            if row and not follows(row[-1], piece):
+                found += self.slots_in(row, width)
+                rows.append(row)
+                row = []
+            row.append(piece)
+            if found + self.slots_in(row, width) >= self.wanted:
+                break
+        for row in rows + [row]:
+            slots = self.slots_in(row, width)
+            if slots:
+                self.gpu.fill(row[0].data_ptr(), value, len(row) * self.block)
+            for i, piece in enumerate(row):
+                if i % (width + 1) == width and i // (width + 1) < slots and len(self.at) < self.wanted:
+                    self.at.append(piece.data_ptr())
+                else:
+                    self.kept.append(piece)
+
+    @staticmethod
+    def slots_in(row, width):
+        return max(0, (len(row) - width) // (width + 1))
+
+    def take_triples(self, value):
+        """Where a segment holds two blocks or less: guard, slot, guard fill one.
+        Three guards in a row show a segment that is free; all smaller free blocks
+        are taken by then, so that the slot goes where the second one was."""
+        fence = (self.segment - self.block) // 2 // 512 * 512
+        slots, row = [], []
+        for _ in range(self.tries // 4):
+            piece = self.allocate(fence)
+            if row and not follows(row[-1], piece):
+                self.kept += row
+                row = []
+            row.append(piece)
+            del piece
+            if len(row) < 3:
+                continue
+            before = row[0]
+            del row[:]
+            block, after = self.allocate(self.block), self.allocate(fence)
+            self.kept += [before, after]
+            if follows(before, block) and follows(block, after):
+                self.gpu.fill(before.data_ptr(), value, 2 * fence + self.block)
+                slots.append(block)
             else:
                 self.kept.append(block)
-                spent += self.block
-            self.kept.append(after)
-            previous = after
-            if len(blocks) == self.wanted or spent > (1 << 30) + 8 * self.block:
+            if len(slots) == self.wanted:
                 break
-        for t in self.kept + blocks:
-            gpu.fill(t.data_ptr(), value, t.numel())
-        gpu.synchronize()
-        self.at = [b.data_ptr() for b in blocks]
-        del blocks, block
-        if len(self.at) < self.wanted:
-            raise Unavailable("guard zones", "torch's allocator gives no neighbouring blocks of %d bytes" % self.block)
+        self.kept += row
+        self.at = [s.data_ptr() for s in slots]
 
     def allocate(self, count):
         return self.gpu.torch.empty(count, dtype=self.gpu.torch.uint8, device=self.gpu.device)

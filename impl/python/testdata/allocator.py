@@ -1,0 +1,168 @@
+"""A model of torch's CUDA caching allocator, and the trial of Slots on it.
+
+The rules are those of c10/cuda/CUDACachingAllocator.cpp: requests are rounded up
+to 512 bytes; those up to 1 MiB are served from 2 MiB segments, others from 20 MiB
+segments below 10 MiB and from segments of their own, in multiples of 2 MiB, above;
+a free block is chosen by size, then by address; what is left of it is split off
+when it is at least 512 bytes (small) or more than 1 MiB (large); a freed block
+merges with free neighbours of its segment.
+"""
+
+import bisect
+import random
+import sys
+
+sys.path.insert(0, sys.argv[1])
+
+from mage_worker import memory
+
+MIB = 1 << 20
+
+
+class Block:
+    def __init__(self, at, size, small):
+        self.at, self.size, self.small, self.free = at, size, small, True
+        self.before = self.after = None
+
+
+class Tensor:
+    """Freed when the last reference goes, as in torch."""
+
+    def __init__(self, allocator, block, count):
+        self.allocator, self.block, self.count = allocator, block, count
+
+    def data_ptr(self):
+        return self.block.at
+
+    def numel(self):
+        return self.count
+
+    def __del__(self):
+        self.allocator.release(self.block)
+
+
+class Allocator:
+    uint8, device = None, None
+
+    def __init__(self, rng):
+        self.rng, self.next = rng, 1 << 32
+        self.pools = {True: [], False: []}  # free blocks: (size, at, block)
+
+    def put(self, b):
+        bisect.insort(self.pools[b.small], (b.size, b.at, b))
+
+    def take(self, b):
+        pool = self.pools[b.small]
+        pool.pop(bisect.bisect_left(pool, (b.size, b.at)))
+
+    def empty(self, count, dtype=None, device=None):
+        size = max(512, -(-count // 512) * 512)
+        small = size <= MIB
+        pool = self.pools[small]
+        i = bisect.bisect_left(pool, (size, 0))
+        if i == len(pool):
+            room = 2 * MIB if small else 20 * MIB if size < 10 * MIB else -(-size // (2 * MIB)) * 2 * MIB
+            self.next += self.rng.choice((0, 2 * MIB))  # segments may touch, or not
+            self.put(Block(self.next, room, small))
+            self.next += room
+            i = bisect.bisect_left(pool, (size, 0))
+        b = pool.pop(i)[2]
+        rest = b.size - size
+        if rest >= 512 if small else rest > MIB:
+            other = Block(b.at + size, rest, small)
+            other.before, other.after = b, b.after
+            if b.after:
+                b.after.before = other
+            b.after, b.size = other, size
+            self.put(other)
+        b.free = False
+        return Tensor(self, b, count)
+
+    def release(self, b):
+        b.free = True
+        if b.after and b.after.free:
+            gone = b.after
+            self.take(gone)
+            b.size, b.after = b.size + gone.size, gone.after
+            if b.after:
+                b.after.before = b
+        if b.before and b.before.free:
+            into = b.before
+            self.take(into)
+            into.size, into.after = into.size + b.size, b.after
+            if into.after:
+                into.after.before = into
+            b = into
+        self.put(b)
+
+
+class GPU:
+    """What Slots needs of a device. Poisoned ranges are remembered."""
+
+    def __init__(self, rng):
+        self.torch, self.device, self.poisoned = Allocator(rng), None, []
+
+    def fill(self, at, value, count):
+        self.poisoned.append((at, at + count))
+
+    def synchronize(self):
+        pass
+
+
+def fragment(rng, torch, sizes, held):
+    """Leaves holes of many sizes, of these sizes too."""
+    made = [torch.empty(rng.choice(sizes + [rng.randrange(1, 64) * 512, rng.randrange(1, 3 * MIB)])) for _ in range(rng.randrange(200))]
+    rng.shuffle(made)
+    held += made[: rng.randrange(len(made) + 1)]
+
+
+def trial(seed):
+    rng = random.Random(seed)
+    gpu, held, owner = GPU(rng), [], None
+    torch = gpu.torch
+    sizes = [4, 512, 3084, 4096, 5000, 196608, 300 * 1024, 600 * 1024, 700 * 1024, MIB - 4, MIB, MIB + 4, 3 * MIB, 12 * MIB, 13 * MIB + 20, 64 * MIB, 256 * MIB]
+    for _ in range(6):
+        fragment(rng, torch, sizes, held)
+        size = rng.choice(sizes)
+        gpu.poisoned = []
+        owner = None  # as memory.Returned does: the last one is released first
+        owner = memory.Slots(gpu, size, 4096, 0xFF)
+        assert len(owner.at) == owner.wanted
+        for at in owner.at:
+            assert any(low <= at - 4096 and at + size + 4096 <= high for low, high in gpu.poisoned), "a guard zone is not poisoned"
+        live = sorted((t.data_ptr(), t.data_ptr() + t.block.size) for t in owner.kept + held)
+        for at in owner.at:
+            for low, high in ((at - 4096, at), (at + owner.block, at + owner.block + 4096)):
+                covered = low
+                for a, b in live:
+                    if a <= covered < b:
+                        covered = b
+                assert covered >= high, "a guard zone is not held"
+        # Operations: intermediates of the same size and of others, one result.
+        result = None
+        for _ in range(50):
+            result = None
+            # No more than the blocks that are there, with those that others cut into.
+            other = [torch.empty(rng.choice((rng.randrange(1, 2 * MIB), max(1, size // 50)))) for _ in range(rng.randrange(3))]
+            same = [torch.empty(size) for _ in range(rng.randrange(1, owner.wanted - 1))]
+            result = same.pop()
+            del same, other
+            operations[0] += 1
+            if not owner.holds(result.data_ptr()):
+                # Seen, and refused, in a measurement. An intermediate of another
+                # size may leave exactly such a block of what it was cut from.
+                strays[0] += 1
+        result = None
+        if rng.random() < 0.5:
+            held = held[: len(held) // 2]
+
+
+operations, strays = [0], [0]
+for seed in range(int(sys.argv[2])):
+    try:
+        trial(seed)
+    except BaseException as e:
+        sys.exit("seed %d: %s: %s" % (seed, type(e).__name__, e))
+if strays[0] * 1000 > operations[0]:
+    sys.exit("%d of %d results were not in poisoned memory" % (strays[0], operations[0]))
+print("%d of %d results were not in poisoned memory" % (strays[0], operations[0]))
