@@ -87,8 +87,11 @@ func (m *Machine) cross(worker *python.Worker, state func() (gpu.State, error)) 
 			more = append(more, n)
 		}
 	}
-	if _, lacks := m.Lacking["triton/fixed"]; !lacks {
-		triton := worker.Triton(m.gpu.device.Info())
+	info := m.gpu.device.Info()
+	for _, triton := range []python.Kernels{worker.Triton(info), worker.TritonAutotuned(info)} {
+		if _, lacks := m.Lacking[triton.Name()]; lacks {
+			continue
+		}
 		m.Implementations = append(m.Implementations, python.Driver(m.gpu.native, triton))
 		more = append(more, triton)
 	}

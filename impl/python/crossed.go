@@ -10,6 +10,7 @@ import (
 	"mage/gpu"
 	"mage/impl"
 	"mage/impl/native"
+	"mage/input"
 	"mage/kernels"
 )
 
@@ -21,14 +22,42 @@ type Kernels interface {
 }
 
 // Triton returns triton/fixed as kernels that other launchers can run on a device.
-func (w *Worker) Triton(info gpu.Info) Kernels { return exporter{w, info} }
+func (w *Worker) Triton(info gpu.Info) Kernels { return exporter{w, info, "triton/fixed"} }
+
+// TritonAutotuned is Triton for triton/autotuned. One configuration is chosen per
+// contract and shape, by whichever launch path comes first, for all of them.
+func (w *Worker) TritonAutotuned(info gpu.Info) Kernels { return exporter{w, info, autotuned} }
+
+const autotuned = "triton/autotuned"
 
 type exporter struct {
 	worker *Worker
 	info   gpu.Info
+	name   string
 }
 
-func (e exporter) Name() string { return "triton/fixed" }
+func (e exporter) Name() string { return e.name }
+
+// tuned returns the tunables that were chosen for a case; it has them chosen, on
+// inputs of the default distribution, when nobody has yet.
+func (w *Worker) tuned(c contract.Contract, d contract.Dims) (map[string]float64, error) {
+	if id, ok := w.choices[choiceOf(c, d)]; ok {
+		return id.Params, nil
+	}
+	set, err := input.Generate(input.Case{Contract: c, Dims: d, Distribution: input.DefaultDistribution(c.Name()), Seed: input.DefaultSeed})
+	if err != nil {
+		return nil, err
+	}
+	op, err := w.implementation(autotuned, nil).Open(c, d, set.Tensors)
+	if err != nil {
+		return nil, err
+	}
+	return op.Identity().Params, op.Close()
+}
+
+func choiceOf(c contract.Contract, d contract.Dims) string {
+	return c.Name() + " " + string(c.Precision()) + " " + d.Format(c.DimNames())
+}
 
 // Prepare has Triton compile the kernel for this shape.
 func (e exporter) Prepare(c contract.Contract, d contract.Dims) (native.Prepared, error) {
@@ -37,7 +66,13 @@ func (e exporter) Prepare(c contract.Contract, d contract.Dims) (native.Prepared
 	if err != nil {
 		return native.Prepared{}, fmt.Errorf("%s: compute capability %q is not a version", name, e.info.ComputeCapability)
 	}
-	x, err := e.worker.ExportTriton(c, d, arch, nil)
+	var chosen map[string]float64
+	if e.name == autotuned {
+		if chosen, err = e.worker.tuned(c, d); err != nil {
+			return native.Prepared{}, err
+		}
+	}
+	x, err := e.worker.ExportTriton(c, d, arch, chosen)
 	if err != nil {
 		return native.Prepared{}, err
 	}

@@ -77,7 +77,9 @@ func onGPU(t *testing.T, o Options) bench {
 func (b bench) arms() []impl.Implementation {
 	exported := b.worker.Triton(b.options.Device.Info())
 	state := b.options.Device.State
-	return append([]impl.Implementation{b.first, b.worker.CUDAPython(b.first, state), Driver(b.options, exported), b.worker.CUDAPython(exported, state)},
+	tuned := b.worker.TritonAutotuned(b.options.Device.Info())
+	return append([]impl.Implementation{b.first, b.worker.CUDAPython(b.first, state), Driver(b.options, exported), b.worker.CUDAPython(exported, state),
+		Driver(b.options, tuned), b.worker.CUDAPython(tuned, state)},
 		b.worker.Implementations(state)...)
 }
 

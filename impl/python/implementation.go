@@ -2,6 +2,7 @@ package python
 
 import (
 	"fmt"
+	"maps"
 
 	"mage/contract"
 	"mage/gpu"
@@ -73,8 +74,17 @@ func (i *Implementation) Open(c contract.Contract, d contract.Dims, in contract.
 	if err := o.SetInputs(in); err != nil {
 		return nil, err
 	}
+	before, tuned := i.worker.choices[choiceOf(c, d)]
+	if tuned = tuned && i.name == autotuned; tuned {
+		o.request.Params = before.Params
+	}
 	if err := o.open(); err != nil {
 		return nil, fmt.Errorf("opening %s: %w", o.name, err)
+	}
+	if tuned {
+		maps.Copy(o.identity.Notes, before.Notes) // how it was chosen
+	} else if i.name == autotuned {
+		i.worker.choices[choiceOf(c, d)] = o.identity
 	}
 	return o, nil
 }

@@ -102,6 +102,7 @@ func (o *operation) open() error {
 	}
 	if o.id == 0 {
 		o.identity = id
+		o.request.Params = id.Params // what was chosen once is not chosen anew
 	}
 	o.id, o.generation = r.ID, o.worker.generation
 	return nil

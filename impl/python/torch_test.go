@@ -1,6 +1,7 @@
 package python
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -195,6 +196,22 @@ func TestTritonChoosesAmongConfigurations(t *testing.T) {
 		id := op.Identity()
 		if id.Params["num_warps"] == 0 || !strings.Contains(id.Notes["tuning"], " configurations, ") || id.Notes["chosen"] == "" {
 			t.Errorf("%s: identity %+v", c.Name(), id)
+		}
+		// Other launch paths, and the same one opened again, take the same choice.
+		again := x.open(t, i).Identity()
+		if !maps.Equal(again.Params, id.Params) || again.Notes["tuning"] != id.Notes["tuning"] {
+			t.Errorf("%s: chose %v, then %v", c.Name(), id, again)
+		}
+		chosen, err := w.tuned(c, x.dims)
+		if err != nil || !maps.Equal(chosen, id.Params) {
+			t.Errorf("%s: other launch paths take %v (%v), want %v", c.Name(), chosen, err, id.Params)
+		}
+		fresh := contract.Dims{}
+		for name := range x.dims {
+			fresh[name] = 3
+		}
+		if chosen, err := w.tuned(c, fresh); err != nil || chosen["num_warps"] == 0 {
+			t.Errorf("%s: nothing chosen for %v: %v, %v", c.Name(), fresh, chosen, err)
 		}
 	}
 }

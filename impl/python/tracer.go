@@ -82,7 +82,6 @@ func (o *operation) openTraced() error {
 		return err
 	}
 	copied := &operation{worker: t, contract: o.contract, dims: o.dims, name: o.name, request: o.request, inputs: o.inputs, known: o.known}
-	copied.request.Params = o.identity.Params
 	if err := copied.open(); err != nil {
 		return fmt.Errorf("opening %s for tracing: %w", o.name, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"mage/impl"
 	"mage/unavailable"
 )
 
@@ -50,6 +51,8 @@ type Worker struct {
 	lastLog    string
 	closed     bool
 	tracer     *Worker // measures kernel mode; nil before it is needed
+	// choices are the identities of what triton/autotuned chose, by case.
+	choices map[string]impl.Identity
 }
 
 // Start chooses the interpreter and prepares the worker's directory; no process
@@ -73,7 +76,7 @@ func Start(o Options) (*Worker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("directory of the Python worker: %w", err)
 	}
-	w := &Worker{options: o, choice: choice, dir: dir}
+	w := &Worker{options: o, choice: choice, dir: dir, choices: map[string]impl.Identity{}}
 	if err := writeSource(filepath.Join(dir, "src"), o.extra); err != nil {
 		os.RemoveAll(dir)
 		return nil, fmt.Errorf("source of the Python worker: %w", err)

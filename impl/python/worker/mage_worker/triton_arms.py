@@ -80,6 +80,7 @@ class Operation(torch_arms.Operation):
             found = binary(compiled)
             found["notes"].update(identity.get("notes", {}))
             identity.update(found)
+        identity.setdefault("notes", {})
 
     def tune(self, triton, module, kernel, dims, arguments):
         """Lets Triton's autotuner choose from the module's list, once, outside
