@@ -17,7 +17,8 @@ import (
 type Implementation interface {
 	// Name is "cpu/naive", "cuda/first", or a user's own "cuda/NAME".
 	Name() string
-	// LaunchPath says how work is submitted: "go" (a plain call), "driver".
+	// LaunchPath says how work is submitted: "go" (a plain call), "driver",
+	// "torch", "inductor", "triton", "cuda-python", "exec".
 	LaunchPath() string
 	// Device is the id of the device that it runs on: "cpu", "cuda:0".
 	Device() string
