@@ -14,6 +14,12 @@ import (
 // Counters are what launches cost; see the fields.
 type Counters = exec.Counters
 
+// Traffic and Banks are parts of Counters.
+type (
+	Traffic = exec.Traffic
+	Banks   = exec.Banks
+)
+
 // Finding is a defect that a launch showed.
 type Finding = exec.Finding
 

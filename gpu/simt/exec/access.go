@@ -31,32 +31,25 @@ func (w *warp) addresses(m *program.Memory, out *[lanes.Width]uint64) {
 	}
 }
 
-// spaces calls f for each space that generic addresses lie in, with the addresses
-// within it.
-func (w *warp) spaces(m *program.Memory, mask uint32, f func(s program.Space, at *[lanes.Width]uint64, mask uint32)) {
-	var at [lanes.Width]uint64
-	w.addresses(m, &at)
-	if m.Space != program.Generic {
-		s := m.Space
-		if s == program.Const {
-			s = program.Global
+// locate computes the addresses of an access and sorts its lanes by the space that
+// they lie in; addresses in windows become addresses within their space.
+func (w *warp) locate(m *program.Memory, mask uint32) (masks [program.Const + 1]uint32) {
+	w.addresses(m, &w.at)
+	switch m.Space {
+	case program.Generic:
+		for i := range w.at {
+			if mask>>i&1 != 0 {
+				var s program.Space
+				s, w.at[i] = program.Window(w.at[i])
+				masks[s] |= 1 << i
+			}
 		}
-		f(s, &at, mask)
-		return
+	case program.Const:
+		masks[program.Global] = mask
+	default:
+		masks[m.Space] = mask
 	}
-	var masks [program.Const + 1]uint32
-	for i := range at {
-		if mask>>i&1 != 0 {
-			var s program.Space
-			s, at[i] = program.Window(at[i])
-			masks[s] |= 1 << i
-		}
-	}
-	for s, sub := range masks {
-		if sub != 0 {
-			f(program.Space(s), &at, sub)
-		}
-	}
+	return masks
 }
 
 // globalBounds returns the allocation that holds n bytes at an address, or reports
@@ -75,12 +68,12 @@ func (w *warp) globalBounds(pc int, in *program.Inst, address uint64, n, align, 
 		f.Kind, f.Detail = OutOfBounds, b.launch.Memory.Describe(address)
 		b.report(in, w, lane, f, "")
 		return nil
-	case uint64(n) > uint64(a.Size)-(address-a.Base):
-		f.Kind, f.Detail = OutOfBounds, fmt.Sprintf("it passes the end of an allocation of %d bytes at %#x", a.Size, a.Base)
+	case address&uint64(align-1) != 0:
+		f.Kind, f.Detail = Misaligned, fmt.Sprintf("the address is not a multiple of %d", align)
 		b.report(in, w, lane, f, "")
 		return nil
-	case address%uint64(align) != 0:
-		f.Kind, f.Detail = Misaligned, fmt.Sprintf("the address is not a multiple of %d", align)
+	case uint64(n) > uint64(a.Size)-(address-a.Base):
+		f.Kind, f.Detail = OutOfBounds, fmt.Sprintf("it passes the end of an allocation of %d bytes at %#x", a.Size, a.Base)
 		b.report(in, w, lane, f, "")
 		return nil
 	case write && a.ReadOnly:
@@ -98,9 +91,13 @@ func (w *warp) sharedBounds(in *program.Inst, at uint64, n, align, lane int) boo
 
 // bounds checks an access to memory that begins at address 0.
 func (w *warp) bounds(in *program.Inst, s program.Space, at uint64, n, align, lane, size int) bool {
-	if at <= uint64(size) && uint64(n) <= uint64(size)-at && at%uint64(align) == 0 {
+	if at <= uint64(size) && uint64(n) <= uint64(size)-at && at&uint64(align-1) == 0 {
 		return true
 	}
+	return w.outside(in, s, at, n, align, lane, size)
+}
+
+func (w *warp) outside(in *program.Inst, s program.Space, at uint64, n, align, lane, size int) bool {
 	f := Finding{Kind: OutOfBounds, Space: s.String(), Address: at, Bytes: n,
 		Detail: fmt.Sprintf("there are %d bytes", size)}
 	if at%uint64(align) == 0 {

@@ -72,7 +72,7 @@ func (w *warp) asyncCopy(pc int, in *program.Inst, mask uint32) {
 			read &^= 1 << lane
 		}
 	}
-	b.counters.AsyncCopies.request(&from, read, c.Bytes)
+	b.countGlobal(&b.counters.AsyncCopies, pc, &from, read, c.Bytes)
 	for lane := range lanes.Width {
 		if mask>>lane&1 == 0 || !w.sharedBounds(in, to[lane], c.Bytes, c.Bytes, lane) {
 			continue

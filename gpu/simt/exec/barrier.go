@@ -154,7 +154,8 @@ func (w *warp) barrierResult(p *path, r *barrier) {
 // meet orders what the warps of a barrier did before it ahead of what they do
 // after.
 func (b *block) meet(r *barrier) {
-	known := make([]uint32, len(b.warps))
+	known := b.known
+	clear(known)
 	for i := range b.warps {
 		if r.arrived[i] == 0 {
 			continue

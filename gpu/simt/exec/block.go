@@ -27,9 +27,11 @@ type block struct {
 	bars    [maxBarriers]barrier
 	access  memory.Access
 	synced  acquired
+	known   []uint32 // scratch of meet
 	fenced  bool
 	// cache holds, per instruction, the allocation it accessed last.
 	cache        []*memory.Allocation
+	patterns     []*pattern // per instruction
 	instructions int64
 	err          error
 }
@@ -42,7 +44,9 @@ func newBlock(r *running, worker int) *block {
 	b.shared = make([]byte, p.DynamicOffset+l.Dynamic)
 	b.local = make([]byte, p.LocalBytes*b.threads)
 	b.cache = make([]*memory.Allocation, len(p.Code))
+	b.patterns = make([]*pattern, len(p.Code))
 	b.warps = make([]warp, (b.threads+lanes.Width-1)/lanes.Width)
+	b.known = make([]uint32, len(b.warps))
 	for i := range b.warps {
 		w := &b.warps[i]
 		w.id, w.block = i, b

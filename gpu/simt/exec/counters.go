@@ -17,7 +17,8 @@ type Counters struct {
 	Threads  int64 `json:"threads"`
 
 	// Instructions are executed warp instructions by class, those whose lanes were
-	// all predicated off included. Lanes counts the active lanes of each.
+	// all predicated off included. Lanes counts the lanes of each whose predicate held:
+	// of a branch, those that took it.
 	Instructions ClassCounts `json:"warp_instructions"`
 	Lanes        int64       `json:"lane_instructions"`
 	Branches     int64       `json:"branches"` // that depend on a predicate

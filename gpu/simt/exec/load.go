@@ -10,19 +10,19 @@ import (
 )
 
 func (w *warp) load(pc int, in *program.Inst, mask uint32) {
-	m := in.Memory
-	w.spaces(m, mask, func(s program.Space, at *[lanes.Width]uint64, mask uint32) {
-		switch s {
-		case program.Global:
-			w.loadGlobal(pc, in, at, mask)
-		case program.Shared:
-			w.loadShared(in, at, mask)
-		case program.Local:
-			w.loadLocal(in, at, mask)
-		case program.EntryParam:
-			w.loadParam(in, at, mask)
-		}
-	})
+	masks := w.locate(in.Memory, mask)
+	if m := masks[program.Global]; m != 0 {
+		w.loadGlobal(pc, in, &w.at, m)
+	}
+	if m := masks[program.Shared]; m != 0 {
+		w.loadShared(pc, in, &w.at, m)
+	}
+	if m := masks[program.Local]; m != 0 {
+		w.loadLocal(in, &w.at, m)
+	}
+	if m := masks[program.EntryParam]; m != 0 {
+		w.loadParam(in, &w.at, m)
+	}
 }
 
 // receive stores the elements at b in the registers of a lane.
@@ -44,7 +44,7 @@ func (w *warp) loadGlobal(pc int, in *program.Inst, at *[lanes.Width]uint64, mas
 	m := in.Memory
 	n := m.Size * len(m.Elements)
 	if in.Class != program.ParamAccess {
-		b.counters.GlobalLoads.request(at, mask, n)
+		b.countGlobal(&b.counters.GlobalLoads, pc, at, mask, n)
 	}
 	if w.loadWords(pc, in, at, mask) {
 		return
@@ -90,27 +90,33 @@ func (w *warp) receiveStrong(in *program.Inst, a *memory.Allocation, from int64,
 	}
 }
 
-// loadWords is the path of most loads: every lane active, one 32-bit word each,
-// all in one allocation that has been written. It reports false if it is another.
+// loadWords is the path of most loads: one 32-bit word per lane, all in one
+// allocation that has been written. It reports false if it is another.
 func (w *warp) loadWords(pc int, in *program.Inst, at *[lanes.Width]uint64, mask uint32) bool {
 	m := in.Memory
 	a := w.block.cache[pc]
-	if mask != lanes.Full || m.Size != 4 || len(m.Elements) != 1 || m.Strong || a == nil || m.Elements[0].Wide || m.Elements[0].Offset < 0 {
+	if m.Size != 4 || len(m.Elements) != 1 || m.Strong || a == nil || m.Elements[0].Wide || m.Elements[0].Offset < 0 ||
+		a.Size < 4 || !a.AllWritten() {
 		return false
 	}
 	var all uint64
-	for _, p := range at {
-		if p-a.Base > uint64(a.Size)-4 || a.Size < 4 {
+	for i, p := range at {
+		if mask>>i&1 == 0 {
+			continue
+		}
+		if p-a.Base > uint64(a.Size)-4 {
 			return false
 		}
 		all |= p
 	}
-	if all&3 != 0 || a.Unwritten(0, min(a.Size, 1)) || !a.AllWritten() {
+	if all&3 != 0 {
 		return false
 	}
 	d := lanes.At[uint32](&w.file, m.Elements[0].Offset)
 	for i, p := range at {
-		d[i] = little.Uint32(a.Data[p-a.Base:])
+		if mask>>i&1 != 0 {
+			d[i] = little.Uint32(a.Data[p-a.Base:])
+		}
 	}
 	if !w.block.checked {
 		return true
@@ -119,7 +125,7 @@ func (w *warp) loadWords(pc int, in *program.Inst, at *[lanes.Width]uint64, mask
 	last := ^uint64(0)
 	for lane, p := range at {
 		g := (p - a.Base) >> b.run.shift
-		if g == last {
+		if mask>>lane&1 == 0 || g == last {
 			continue
 		}
 		last = g
@@ -132,11 +138,14 @@ func (w *warp) loadWords(pc int, in *program.Inst, at *[lanes.Width]uint64, mask
 	return true
 }
 
-func (w *warp) loadShared(in *program.Inst, at *[lanes.Width]uint64, mask uint32) {
+func (w *warp) loadShared(pc int, in *program.Inst, at *[lanes.Width]uint64, mask uint32) {
 	b := w.block
 	m := in.Memory
 	n := m.Size * len(m.Elements)
-	b.counters.SharedLoads.request(at, mask, n)
+	b.countShared(&b.counters.SharedLoads, pc, at, mask, n)
+	if w.loadSharedWords(in, at, mask) {
+		return
+	}
 	for lane := range lanes.Width {
 		if mask>>lane&1 == 0 {
 			continue
@@ -150,6 +159,75 @@ func (w *warp) loadShared(in *program.Inst, at *[lanes.Width]uint64, mask uint32
 		}
 		w.receive(m, b.shared[at[lane]:], lane)
 	}
+}
+
+// loadSharedWords is the path of most loads from shared memory: one 32-bit word
+// per lane, in bounds, of granules that were written before the last barrier. It
+// reports false, having changed nothing that the full path would not, if it is
+// another.
+func (w *warp) loadSharedWords(in *program.Inst, at *[lanes.Width]uint64, mask uint32) bool {
+	b := w.block
+	m := in.Memory
+	s := &b.shadow
+	if m.Size != 4 || len(m.Elements) != 1 || m.Strong || m.Elements[0].Wide || m.Elements[0].Offset < 0 ||
+		len(b.shared) < 4 || b.checked && (s.shift != 2 || s.pending != nil) {
+		return false
+	}
+	limit := uint64(len(b.shared)) - 4
+	var all uint64
+	for i, p := range at {
+		if mask>>i&1 == 0 {
+			continue
+		}
+		if p > limit {
+			return false
+		}
+		all |= p
+	}
+	if all&3 != 0 {
+		return false
+	}
+	if b.checked && !w.noteReads(at, mask) {
+		return false
+	}
+	d := lanes.At[uint32](&w.file, m.Elements[0].Offset)
+	shared := b.shared
+	for i, p := range at {
+		if mask>>i&1 != 0 {
+			d[i] = little.Uint32(shared[p:])
+		}
+	}
+	return true
+}
+
+// noteReads notes reads of whole granules that are free of defects, and reports
+// false at the first that may not be.
+func (w *warp) noteReads(at *[lanes.Width]uint64, mask uint32) bool {
+	s := &w.block.shadow
+	read, wrote := s.read[w.id], s.wrote
+	clock := w.clock << 6
+	last := ^uint64(0)
+	for lane, p := range at {
+		if mask>>lane&1 == 0 {
+			continue
+		}
+		g := p >> 2
+		if g == last {
+			read[g] |= manyBit
+			continue
+		}
+		last = g
+		v := wrote[g]
+		if v == 0 || v>>11&(maxClock-1) > w.seen[v>>5&31] {
+			return false
+		}
+		me := clock | uint32(lane)
+		if old := read[g]; old>>6 == w.clock && old != me {
+			me = old | manyBit
+		}
+		read[g] = me
+	}
+	return true
 }
 
 func (w *warp) loadLocal(in *program.Inst, at *[lanes.Width]uint64, mask uint32) {
@@ -175,6 +253,18 @@ func (w *warp) loadParam(in *program.Inst, at *[lanes.Width]uint64, mask uint32)
 	m := in.Memory
 	n := m.Size * len(m.Elements)
 	params := w.block.launch.Params
+	if m.Base < 0 && mask == lanes.Full && len(m.Elements) == 1 && m.Offset <= uint64(len(params)) && uint64(n) <= uint64(len(params))-m.Offset {
+		e, v := m.Elements[0], fetch(params[m.Offset:], m.Size)
+		if m.Signed {
+			v = lanes.Extend(v, 8*m.Size, true)
+		}
+		if e.Offset >= 0 && e.Wide {
+			lanes.Broadcast(lanes.At[uint64](&w.file, e.Offset), v)
+		} else if e.Offset >= 0 {
+			lanes.Broadcast(lanes.At[uint32](&w.file, e.Offset), uint32(v))
+		}
+		return
+	}
 	for lane := range lanes.Width {
 		if mask>>lane&1 == 0 {
 			continue

@@ -10,18 +10,18 @@ import (
 // moveMatrix is ldmatrix and stmatrix: rows of eight 16-bit elements whose
 // addresses the lanes give, eight rows per matrix. Lane i holds elements 2(i%4) and
 // 2(i%4)+1 of row i/4, or of column i/4 when transposed.
-func (w *warp) moveMatrix(in *program.Inst, mask uint32) {
+func (w *warp) moveMatrix(pc int, in *program.Inst, mask uint32) {
 	b := w.block
 	m := in.Memory
 	s := in.Matrix
-	var at [lanes.Width]uint64
-	w.addresses(m, &at)
+	at := &w.at
+	w.addresses(m, at)
 	store := in.Kind == program.StoreMatrix
 	rows := uint32(uint64(1)<<(8*len(s.DRegs)) - 1)
 	if store {
-		b.counters.SharedStores.request(&at, rows, 16)
+		b.countShared(&b.counters.SharedStores, pc, at, rows, 16)
 	} else {
-		b.counters.SharedLoads.request(&at, rows, 16)
+		b.countShared(&b.counters.SharedLoads, pc, at, rows, 16)
 	}
 	if mask != w.lanes&^w.exited || mask != lanes.Full {
 		b.report(in, w, firstLane(mask), Finding{Kind: InvalidLanes, Detail: "a matrix instruction needs all lanes of the warp"}, "")

@@ -83,13 +83,12 @@ func (w *warp) readShared(in *program.Inst, at uint32, n, lane int) {
 	s := &b.shadow
 	for g := at >> s.shift; g <= (at+uint32(n)-1)>>s.shift; g++ {
 		v := s.wrote[g]
-		if v == 0 {
+		if s.pending != nil && s.pending[g] > 0 {
+			b.report(in, w, lane, w.sharedFinding(MissingWait, g, n, "shared memory is read before the cp.async that fills it was waited for"), "")
+		} else if v == 0 {
 			b.report(in, w, lane, w.sharedFinding(UnwrittenShared, g, n, "shared memory that nothing has written is read"), "")
 		} else if warp, other, conflict := w.afterWrite(g, lane, false); conflict {
 			w.sharedRace(in, g, n, lane, "read after write", "wrote", warp, other)
-		}
-		if s.pending != nil && s.pending[g] > 0 {
-			b.report(in, w, lane, w.sharedFinding(MissingWait, g, n, "shared memory is read before the cp.async that fills it was waited for"), "")
 		}
 		r := &s.read[w.id][g]
 		me := w.clock<<6 | uint32(lane)

@@ -12,19 +12,21 @@ import (
 )
 
 func (w *warp) store(pc int, in *program.Inst, mask uint32) {
-	w.spaces(in.Memory, mask, func(s program.Space, at *[lanes.Width]uint64, mask uint32) {
-		switch s {
-		case program.Global:
-			w.storeGlobal(pc, in, at, mask)
-		case program.Shared:
-			w.storeShared(in, at, mask)
-		case program.Local:
-			w.storeLocal(in, at, mask)
-		case program.EntryParam:
-			w.block.report(in, w, firstLane(mask), Finding{Kind: WriteToConstant, Space: s.String(),
-				Address: at[firstLane(mask)], Detail: "a kernel parameter is written"}, "")
-		}
-	})
+	masks := w.locate(in.Memory, mask)
+	if m := masks[program.Global]; m != 0 {
+		w.storeGlobal(pc, in, &w.at, m)
+	}
+	if m := masks[program.Shared]; m != 0 {
+		w.storeShared(pc, in, &w.at, m)
+	}
+	if m := masks[program.Local]; m != 0 {
+		w.storeLocal(in, &w.at, m)
+	}
+	if m := masks[program.EntryParam]; m != 0 {
+		lane := firstLane(m)
+		w.block.report(in, w, lane, Finding{Kind: WriteToConstant, Space: program.EntryParam.String(),
+			Address: w.at[lane], Detail: "a kernel parameter is written"}, "")
+	}
 }
 
 // send collects the elements of a lane.
@@ -38,7 +40,7 @@ func (w *warp) storeGlobal(pc int, in *program.Inst, at *[lanes.Width]uint64, ma
 	b := w.block
 	m := in.Memory
 	n := m.Size * len(m.Elements)
-	b.counters.GlobalStores.request(at, mask, n)
+	b.countGlobal(&b.counters.GlobalStores, pc, at, mask, n)
 	var value [32]byte
 	for lane := range lanes.Width {
 		if mask>>lane&1 == 0 {
@@ -78,11 +80,11 @@ func (w *warp) sendStrong(m *program.Memory, a *memory.Allocation, from int64, v
 	}
 }
 
-func (w *warp) storeShared(in *program.Inst, at *[lanes.Width]uint64, mask uint32) {
+func (w *warp) storeShared(pc int, in *program.Inst, at *[lanes.Width]uint64, mask uint32) {
 	b := w.block
 	m := in.Memory
 	n := m.Size * len(m.Elements)
-	b.counters.SharedStores.request(at, mask, n)
+	b.countShared(&b.counters.SharedStores, pc, at, mask, n)
 	var value [32]byte
 	for lane := range lanes.Width {
 		if mask>>lane&1 == 0 || !w.sharedBounds(in, at[lane], n, n, lane) {
@@ -118,30 +120,30 @@ func (t *Traffic) local(mask uint32, n int) {
 
 // atomic executes atom and red, lane after lane.
 func (w *warp) atomic(pc int, in *program.Inst, mask uint32) {
-	w.spaces(in.Memory, mask, func(s program.Space, at *[lanes.Width]uint64, mask uint32) {
-		c := &w.block.counters
-		c.AtomicOperations += int64(bits.OnesCount32(mask))
-		if s == program.Shared {
-			c.SharedAtomics++
-		} else {
-			c.GlobalAtomics++
+	masks := w.locate(in.Memory, mask)
+	c := &w.block.counters
+	c.AtomicOperations += lanesOf(mask)
+	if masks[program.Shared] != 0 {
+		c.SharedAtomics++
+	}
+	if masks[program.Global] != 0 {
+		c.GlobalAtomics++
+	}
+	for lane := range lanes.Width {
+		switch bit := uint32(1) << lane; {
+		case mask&bit == 0:
+		case masks[program.Shared]&bit != 0:
+			w.atomicShared(in, w.at[lane], lane)
+		case masks[program.Global]&bit != 0:
+			w.atomicGlobal(pc, in, w.at[lane], lane)
+		default:
+			w.block.report(in, w, lane, Finding{Kind: OutOfBounds, Space: program.Local.String(), Address: w.at[lane],
+				Bytes: in.Memory.Size, Detail: "atomics work on global and shared memory"}, "")
 		}
-		for lane := range lanes.Width {
-			if mask>>lane&1 == 0 {
-				continue
-			}
-			switch s {
-			case program.Shared:
-				w.atomicShared(in, at[lane], lane)
-			case program.Global:
-				w.atomicGlobal(pc, in, at[lane], lane)
-			default:
-				w.block.report(in, w, lane, Finding{Kind: OutOfBounds, Space: s.String(), Address: at[lane],
-					Bytes: in.Memory.Size, Detail: "atomics work on global and shared memory"}, "")
-			}
-		}
-	})
+	}
 }
+
+func lanesOf(mask uint32) int64 { return int64(bits.OnesCount32(mask)) }
 
 func (w *warp) operands(in *program.Inst, lane int) (b, c uint64) {
 	a := in.Memory.Atomic
@@ -158,7 +160,7 @@ func (w *warp) atomicShared(in *program.Inst, at uint64, lane int) {
 		return
 	}
 	if w.block.checked {
-		if s := &w.block.shadow; s.wrote[uint32(at)>>s.shift] == 0 {
+		if s := &w.block.shadow; s.wrote[uint32(at)>>s.shift] == 0 && !m.Atomic.Blind {
 			w.block.report(in, w, lane, w.sharedFinding(UnwrittenShared, uint32(at)>>s.shift, m.Size, "shared memory that nothing has written is changed by an atomic"), "")
 		}
 		w.writeShared(in, uint32(at), m.Size, lane, true, false)
@@ -176,7 +178,7 @@ func (w *warp) atomicGlobal(pc int, in *program.Inst, address uint64, lane int) 
 		return
 	}
 	at := int64(address - a.Base)
-	if w.block.checked && a.Unwritten(at, int64(m.Size)) {
+	if w.block.checked && !m.Atomic.Blind && a.Unwritten(at, int64(m.Size)) {
 		w.block.report(in, w, lane, globalFinding(UnwrittenGlobal, a, at, m.Size, "global memory that nothing has written is changed by an atomic"), "")
 	}
 	w.globalWrite(in, a, at, m.Size, lane, true, false)

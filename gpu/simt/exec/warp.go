@@ -25,10 +25,12 @@ type warp struct {
 	spare   []*path
 
 	// clock counts this warp's synchronisations; seen holds how far it knows the
-	// other warps to have come.
+	// other warps to have come. Of its own past it has seen all but the present.
 	clock uint32
 	seen  []uint32
 	async asyncCopies
+	// at are the addresses of the access being executed.
+	at [lanes.Width]uint64
 }
 
 // path is some lanes of a warp that execute together. A path with children waits
@@ -149,6 +151,7 @@ func (w *warp) impure(p *path, in *program.Inst, mask uint32) {
 		w.arrive(p, in, mask)
 	case program.WarpSync:
 		w.members(in, mask)
+		w.seen[w.id] = w.clock
 		w.clock++
 	case program.Fence:
 		b.fenced = b.fenced || in.Memory.Release
@@ -163,7 +166,7 @@ func (w *warp) impure(p *path, in *program.Inst, mask uint32) {
 	case program.AsyncWait:
 		w.asyncWait(in, mask)
 	case program.LoadMatrix, program.StoreMatrix:
-		w.moveMatrix(in, mask)
+		w.moveMatrix(p.pc-1, in, mask)
 	case program.MultiplyMatrix:
 		w.multiply(in, mask)
 	}

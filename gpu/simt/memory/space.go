@@ -154,16 +154,18 @@ func (s *Space) Describe(address uint64) string {
 		}
 	}
 	i, ok := s.index(address)
+	past, before := uint64(gap), uint64(gap)
 	if ok {
-		a := s.list[i]
-		if past := address - a.Base - uint64(a.Size); past < gap {
-			return fmt.Sprintf("%d bytes past the end of %s", past, a.describe())
-		}
+		past = address - s.list[i].Base - uint64(s.list[i].Size)
 	}
 	if i+1 < len(s.list) {
-		if a := s.list[i+1]; a.Base-address < gap {
-			return fmt.Sprintf("%d bytes before the start of %s", a.Base-address, a.describe())
-		}
+		before = s.list[i+1].Base - address
+	}
+	switch {
+	case past < gap && past <= before:
+		return fmt.Sprintf("%d bytes past the end of %s", past, s.list[i].describe())
+	case before < gap:
+		return fmt.Sprintf("%d bytes before the start of %s", before, s.list[i+1].describe())
 	}
 	if address < 4096 {
 		return "a null pointer"

@@ -24,6 +24,7 @@ func (l *lowerer) atomic() error {
 	if a.Apply = atomicOp(op, t, m.Space != Shared); a.Apply == nil {
 		return l.unknown()
 	}
+	a.Blind = op == "exch"
 	operands := l.in.Operands
 	if hint && len(operands) > 0 {
 		operands = operands[:len(operands)-1]

@@ -212,6 +212,8 @@ type AtomicOp struct {
 	// Apply gets the old value and the operands, of Memory.Size bytes.
 	Apply func(old, b, c uint64) uint64
 	B, C  Element
+	// Blind says that the new value does not depend on the old one (exch).
+	Blind bool
 	D     Element // offset -1 for red
 }
 

@@ -21,7 +21,6 @@ type scope struct {
 // registers are those of one declaration, placed when they are first used.
 type registers struct {
 	typ    typ
-	vector int
 	count  int // of %r<count>, 0 for a single one
 	offset map[int]int32
 }
@@ -35,6 +34,10 @@ type place struct {
 func newScope(outer *scope) *scope {
 	return &scope{outer, map[string]*registers{}, map[string]place{}, map[string]int{}, map[string]*ptx.Directive{}}
 }
+
+// maxLocal is the local memory that a thread may have: 512 KiB (CUDA C++
+// Programming Guide, technical specifications).
+const maxLocal = 512 << 10
 
 func (l *lowerer) declare(v *ptx.Variable) error {
 	if v.Space == "reg" {
@@ -57,16 +60,12 @@ func (l *lowerer) declare(v *ptx.Variable) error {
 		if size < 0 {
 			return l.fail(v.Pos, "%s has no size", v.Name)
 		}
-		n := max(v.Count, 1)
-		for i := range n {
-			at := roundUp(l.program.LocalBytes, alignment(v))
-			l.program.LocalBytes = at + size
-			name := v.Name
-			if v.Count > 0 {
-				name += strconv.Itoa(i)
-			}
-			l.scope.memory[name] = place{Local, uint64(at)}
+		if v.Count > 0 || size > maxLocal-l.program.LocalBytes {
+			return l.fail(v.Pos, "the simulator does not know .%s variables like %s, numbered or beyond %d bytes", v.Space, v.Name, maxLocal)
 		}
+		at := roundUp(l.program.LocalBytes, alignment(v))
+		l.program.LocalBytes = at + size
+		l.scope.memory[v.Name] = place{Local, uint64(at)}
 	default:
 		return l.fail(v.Pos, "a .%s variable inside a function", v.Space)
 	}
