@@ -20,8 +20,8 @@ import (
 // DefaultSeed is the seed of every input set unless a spec says otherwise.
 const DefaultSeed = 20260910
 
-// Spec is the declaration of an experiment, as its TOML file has it. A zero
-// value means the default that Parse fills in.
+// Spec is the declaration of an experiment, as its TOML file has it. A key that
+// the file lacks, and an empty list, mean the default that ParseSpec fills in.
 type Spec struct {
 	Namespace string `toml:"namespace"`
 	Title     string `toml:"title"`
@@ -120,7 +120,8 @@ func LoadSpec(path string) (*Spec, error) {
 // ParseSpec decodes and checks a declaration; name is used in its errors, which
 // are *SpecError with the line and, for a misspelt word, the nearest valid one.
 func ParseSpec(name, text string) (*Spec, error) {
-	s := &Spec{Name: name, Text: text}
+	s := newSpec()
+	s.Name, s.Text = name, text
 	doc := document{name: name, text: text}
 	if err := doc.decode(s); err != nil {
 		return nil, err
@@ -132,33 +133,20 @@ func ParseSpec(name, text string) (*Spec, error) {
 	return s, nil
 }
 
+// newSpec holds the numbers of a declaration that states none. The text is
+// decoded over them, so that a zero in it is seen as what was asked for.
+func newSpec() *Spec {
+	return &Spec{
+		Seed:   DefaultSeed,
+		Rounds: 10, Samples: 50, MinSamples: 3, Warmup: 3, Repeats: 3,
+		Budget:    Duration{200 * time.Millisecond},
+		MaxSample: Duration{5 * time.Second},
+		Margin:    0.02, Confidence: 0.95,
+	}
+}
+
 func (s *Spec) fillDefaults() {
-	def := func(p *int, v int) {
-		if *p == 0 {
-			*p = v
-		}
-	}
-	if s.Seed == 0 {
-		s.Seed = DefaultSeed
-	}
-	def(&s.Rounds, 10)
-	def(&s.Samples, 50)
-	def(&s.MinSamples, 3)
-	def(&s.Warmup, 3)
-	def(&s.Repeats, 3)
 	s.MinSamples = min(s.MinSamples, s.Samples)
-	if s.Budget.Duration == 0 {
-		s.Budget.Duration = 200 * time.Millisecond
-	}
-	if s.MaxSample.Duration == 0 {
-		s.MaxSample.Duration = 5 * time.Second
-	}
-	if s.Margin == 0 {
-		s.Margin = 0.02
-	}
-	if s.Confidence == 0 {
-		s.Confidence = 0.95
-	}
 	if len(s.Modes) == 0 {
 		s.Modes = []string{"span", "batch:100", "graph:100", "submit", "latency", "kernel"}
 	}
@@ -225,15 +213,24 @@ func (s *Spec) check(doc document) error {
 			}
 		}
 	}
+	var modes []timing.Mode
 	for _, m := range s.Modes {
-		if _, err := timing.ParseMode(m); err != nil {
+		mode, err := timing.ParseMode(m)
+		if err != nil {
 			kinds := []string{"span", "batch:100", "graph:100", "submit", "latency", "kernel"}
 			return doc.errorAt(m, "%v%s", err, didYouMean(m, kinds))
 		}
+		if slices.Contains(modes, mode) {
+			return doc.errorAt(m, "timing mode %q is listed twice", mode)
+		}
+		modes = append(modes, mode)
 	}
-	for _, c := range s.Caches {
+	for i, c := range s.Caches {
 		if c != string(timing.Hot) && c != string(timing.Cold) {
 			return doc.errorAt(c, "unknown cache state %q (hot, cold)", c)
+		}
+		if slices.Contains(s.Caches[:i], c) {
+			return doc.errorAt("caches", "cache state %q is listed twice", c)
 		}
 	}
 	for _, p := range []struct {
@@ -249,10 +246,18 @@ func (s *Spec) check(doc document) error {
 			return doc.errorAt(p.key, "%s = %d must lie between %d and %d", p.key, p.v, p.lo, p.hi)
 		}
 	}
-	if s.Margin <= 0 || s.Margin >= 1 {
+	for _, p := range []struct {
+		key string
+		v   Duration
+	}{{"budget", s.Budget}, {"max_sample", s.MaxSample}} {
+		if p.v.Duration < time.Microsecond {
+			return doc.errorAt(p.key, "%s = \"%v\" must be at least 1µs", p.key, p.v)
+		}
+	}
+	if !(s.Margin > 0 && s.Margin < 1) { // so that NaN fails as well
 		return doc.errorAt("margin", "margin = %v must lie between 0 and 1, such as 0.02 for 2 %%", s.Margin)
 	}
-	if s.Confidence < 0.5 || s.Confidence >= 1 {
+	if !(s.Confidence >= 0.5 && s.Confidence < 1) {
 		return doc.errorAt("confidence", "confidence = %v must lie between 0.5 and 1, such as 0.95", s.Confidence)
 	}
 	if s.Stop != nil && s.Stop.MaxRounds < s.Rounds {

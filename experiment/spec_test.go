@@ -65,8 +65,17 @@ contract = "neighbor"
 		{"bad baseline", "rounds = 5", "rounds = 5\nbaseline = [\"cpu/niave\"]", 5, `did you mean "cpu/naive"`},
 		{"implementation twice", `["cpu/naive"]`, `["cpu/naive", "cpu/naive"]`, 2, "twice"},
 		{"implementation without kind", `["cpu/naive"]`, `["naive"]`, 2, "kind/name"},
-		{"zero rounds", "rounds = 5", "rounds = -1", 4, "between"},
+		{"mode twice", `"latency"`, `"batch:10", "batch:010"`, 3, "listed twice"},
+		{"cache state twice", "rounds = 5", `caches = ["hot", "hot"]`, 4, "listed twice"},
+		{"zero rounds", "rounds = 5", "rounds = 0", 4, "between"},
+		{"negative rounds", "rounds = 5", "rounds = -1", 4, "between"},
+		{"zero samples", "rounds = 5", "samples = 0", 4, "between"},
 		{"bad margin", "rounds = 5", "margin = 2.0", 4, "between"},
+		{"zero margin", "rounds = 5", "margin = 0.0", 4, "between"},
+		{"margin that is no number", "rounds = 5", "margin = nan", 4, "between"},
+		{"confidence that is no number", "rounds = 5", "confidence = nan", 4, "between"},
+		{"no time", "rounds = 5", `budget = "0s"`, 4, "at least"},
+		{"less time than is counted", "rounds = 5", `max_sample = "1ns"`, 4, "at least"},
 		{"bad duration", "rounds = 5", `budget = "fast"`, 4, "fast"},
 		{"negative duration", "rounds = 5", `budget = "-1s"`, 4, "negative"},
 		{"bad namespace", `"x"`, `"../x"`, 1, "namespace"},
@@ -85,6 +94,9 @@ contract = "neighbor"
 		if strings.ContainsRune(se.Error(), '\n') {
 			t.Errorf("%s: more than one line: %v", c.name, err)
 		}
+	}
+	if s, err := ParseSpec("s.toml", strings.Replace(good, "rounds = 5", "warmup = 0", 1)); err != nil || s.Warmup != 0 || s.Rounds != 10 {
+		t.Errorf("a warm-up of zero: %+v, %v", s, err)
 	}
 	if _, err := ParseSpec("s.toml", ""); err == nil {
 		t.Error("an empty spec passes")
