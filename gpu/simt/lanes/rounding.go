@@ -95,7 +95,7 @@ type Format struct {
 	Finite bool
 }
 
-// The formats of PTX.
+// The formats of PTX: f16, bf16 and the 8-bit floats.
 var (
 	Half  = Format{Exponent: 5, Mantissa: 10}
 	Brain = Format{Exponent: 8, Mantissa: 7}
@@ -123,6 +123,17 @@ func (f Format) Encode(x float64, mode Rounding, saturate bool) uint32 {
 		return f.nan()
 	}
 	b := math.Float64bits(x)
+	if mode == Nearest {
+		// The path of most values: a normal result. Adding half of the last place
+		// rounds, and a carry moves on to the exponent.
+		magnitude, drop := b&^(1<<63), uint(52-f.Mantissa)
+		if magnitude >= uint64(1024-f.bias())<<52 && magnitude < 0x7ff<<52 {
+			r := (magnitude+(1<<(drop-1)-1)+magnitude>>drop&1)>>drop - uint64(1023-f.bias())<<f.Mantissa
+			if r <= uint64(f.largest()) {
+				return uint32(b>>63)<<(f.Exponent+f.Mantissa) | uint32(r)
+			}
+		}
+	}
 	sign := uint32(b>>63) << (f.Exponent + f.Mantissa)
 	negative := b>>63 != 0
 	if x == 0 {
@@ -198,6 +209,16 @@ func roundShift(m uint64, n int, mode Rounding, negative bool) uint64 {
 
 // Decode returns the value, exactly.
 func (f Format) Decode(v uint32) float64 {
+	switch f {
+	case Brain:
+		return float64(math.Float32frombits(v << 16))
+	case Half:
+		if v&0x7c00 != 0x7c00 {
+			// Scaling is exact, and makes subnormals normal.
+			scaled := math.Float32frombits(v&0x7fff<<13) * 0x1p112
+			return float64(math.Float32frombits(math.Float32bits(scaled) | v&0x8000<<16))
+		}
+	}
 	m := uint64(v & (1<<f.Mantissa - 1))
 	e := int(v >> f.Mantissa & (1<<f.Exponent - 1))
 	sign := uint64(v>>(f.Exponent+f.Mantissa)&1) << 63
