@@ -39,23 +39,35 @@ type expression struct {
 // operators. All of them work on whole numbers.
 var helperNames = []string{"div", "ceildiv", "roundup", "pow2", "min", "max"}
 
-func binary(name string, f func(a, b int) int) expr.Option {
+func binary(name string, f func(a, b int) (int, error)) expr.Option {
 	return expr.Function(name, func(p ...any) (any, error) {
-		return f(p[0].(int), p[1].(int)), nil
+		return f(p[0].(int), p[1].(int))
 	}, new(func(int, int) int))
 }
 
 func helpers() []expr.Option {
 	return []expr.Option{
 		expr.DisableAllBuiltins(),
-		binary("div", func(a, b int) int { return a / b }),
-		binary("ceildiv", func(a, b int) int { return (a + b - 1) / b }),
-		binary("roundup", func(a, b int) int { return (a + b - 1) / b * b }),
-		binary("min", func(a, b int) int { return min(a, b) }),
-		binary("max", func(a, b int) int { return max(a, b) }),
+		binary("add", add),
+		binary("sub", sub),
+		binary("mul", mul),
+		binary("div", div),
+		binary("ceildiv", ceildiv),
+		binary("roundup", func(a, b int) (int, error) {
+			n, err := ceildiv(a, b)
+			if err != nil {
+				return 0, err
+			}
+			return mul(n, b)
+		}),
+		binary("min", func(a, b int) (int, error) { return min(a, b), nil }),
+		binary("max", func(a, b int) (int, error) { return max(a, b), nil }),
 		expr.Function("pow2", func(p ...any) (any, error) {
+			if p[0].(int) > 1<<62 {
+				return 0, errOverflow
+			}
 			n := 1
-			for n < p[0].(int) && n < 1<<62 {
+			for n < p[0].(int) {
 				n *= 2
 			}
 			return n, nil
@@ -85,7 +97,8 @@ func condition(text string, s scope) (expression, error) {
 //
 // The library's own way to give "/" another meaning, expr.Operator, makes its
 // checker pass over unknown names inside function calls. So "/" becomes a call
-// of div in the text, before the library sees it.
+// of div in the text, before the library sees it; and "+", "-" and "*", which
+// would wrap around, become calls that do not.
 func compileWhole(text string, s scope, result expr.Option) (expression, error) {
 	if strings.TrimSpace(text) == "" {
 		return expression{}, errors.New("the expression is empty")
@@ -126,7 +139,10 @@ func describe(err error, s scope) error {
 	return errors.New(message)
 }
 
-// wholeNumbers turns "/" into a call of div and finds numbers and operators that
+// wholeCalls are the functions that take the place of operators.
+var wholeCalls = map[string]string{"+": "add", "-": "sub", "*": "mul", "/": "div"}
+
+// wholeNumbers puts wholeCalls in place and finds numbers and operators that
 // are not of whole numbers; the library would cut their result to one silently.
 type wholeNumbers struct{ fraction string }
 
@@ -138,9 +154,9 @@ func (v *wholeNumbers) Visit(node *ast.Node) {
 		switch n.Operator {
 		case "**", "^":
 			v.fraction = n.Operator
-		case "/":
+		case "+", "-", "*", "/":
 			ast.Patch(node, &ast.CallNode{
-				Callee:    &ast.IdentifierNode{Value: "div"},
+				Callee:    &ast.IdentifierNode{Value: wholeCalls[n.Operator]},
 				Arguments: []ast.Node{n.Left, n.Right},
 			})
 		}
