@@ -92,9 +92,9 @@ func duplicate(kernels []Kernel, k Kernel) string {
 // loadOne reads the description name of fsys and what lies beside it; file is
 // what messages call it.
 func loadOne(fsys fs.FS, name, file string) (Kernel, []error) {
-	text, err := fs.ReadFile(fsys, name)
+	text, err := readFile(fsys, name)
 	if err != nil {
-		return Kernel{}, []error{fmt.Errorf("reading %s: %w", file, err)}
+		return Kernel{}, []error{fmt.Errorf("reading %s: %w", file, reason(err))}
 	}
 	d, faults := decode(file, string(text))
 	if len(faults) > 0 {
@@ -105,13 +105,13 @@ func loadOne(fsys fs.FS, name, file string) (Kernel, []error) {
 	if len(c.errs) > 0 {
 		return Kernel{}, c.errs
 	}
-	source, err := fs.ReadFile(fsys, path.Join(path.Dir(name), k.SourceName))
+	source, err := readFile(fsys, path.Join(path.Dir(name), k.SourceName))
 	if err != nil {
 		c.fail(c.at.key("", 0, "source"), "source %q: %v", k.SourceName, reason(err))
 		return Kernel{}, c.errs
 	}
 	k.Source, k.SourceSHA256 = string(source), hash(string(source))
-	ptx, err := fs.ReadFile(fsys, path.Join(path.Dir(name), k.PTXName()))
+	ptx, err := readFile(fsys, path.Join(path.Dir(name), k.PTXName()))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -120,6 +120,25 @@ func loadOne(fsys fs.FS, name, file string) (Kernel, []error) {
 		k.PTX = parsePTX(ptx)
 	}
 	return k, c.errs
+}
+
+// maxFileBytes is far above what a person or a compiler writes for a kernel.
+const maxFileBytes = 64 << 20
+
+// readFile is fs.ReadFile for files that are what a kernel consists of: to wait
+// at a pipe, or to fill the memory with a disk image, would help nobody.
+func readFile(fsys fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	if info.Size() > maxFileBytes {
+		return nil, fmt.Errorf("%d bytes are no part of a kernel: want %d at most", info.Size(), maxFileBytes)
+	}
+	return fs.ReadFile(fsys, name)
 }
 
 // PTXName is the name of the compiled file that may lie beside the source.

@@ -187,6 +187,40 @@ func TestLoadOfNothingIsAnError(t *testing.T) {
 	}
 }
 
+// What stands in the place of a kernel's file is looked at before it is read.
+func TestLoadReadsOnlyWhatAKernelConsistsOf(t *testing.T) {
+	for _, name := range []string{"gelu.cu", "gelu.ptx", DescriptionName} {
+		for want, spoil := range map[string]func(path string) error{
+			"regular file": func(path string) error { return os.Mkdir(path, 0o755) },
+			"at most": func(path string) error {
+				if err := os.WriteFile(path, nil, 0o644); err != nil {
+					return err
+				}
+				return os.Truncate(path, maxFileBytes+1) // a file with a hole: no disk is filled
+			},
+		} {
+			if name == DescriptionName && want == "regular file" {
+				continue // a directory of that name is any other directory
+			}
+			dir := t.TempDir()
+			for file, text := range map[string]string{DescriptionName: good, "gelu.cu": "// nothing\n"} {
+				if file != name {
+					if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := spoil(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Load(os.DirFS(dir), "my")
+			if err == nil || !strings.Contains(err.Error(), want) || strings.ContainsRune(err.Error(), '\n') {
+				t.Errorf("%s: error %v, want %q", name, err, want)
+			}
+		}
+	}
+}
+
 func TestMergeRefusesTheSameKernelTwice(t *testing.T) {
 	ks := builtins(t)
 	if _, err := Merge(ks, ks[:1]); err == nil || !strings.Contains(err.Error(), "already described") {
