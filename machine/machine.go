@@ -7,6 +7,8 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"mage/evidence"
 	"mage/experiment"
@@ -95,6 +97,10 @@ func (m *Machine) Close() error {
 	return errors.Join(errs...)
 }
 
+// otherFamilies are the families of the implementations that no kernel
+// description gives: Go on the CPU, workers in Python, native programs.
+var otherFamilies = []string{"cpu", "torch", "triton", "exec"}
+
 func loadKernels(dirs []string) ([]kernels.Kernel, error) {
 	builtin, err := kernels.Load(kernels.Builtin(), "built-in kernels")
 	if err != nil {
@@ -111,6 +117,13 @@ func loadKernels(dirs []string) ([]kernels.Kernel, error) {
 		}
 		if len(ks) == 0 {
 			return nil, fmt.Errorf("--kernels %s: no kernel.toml below it", dir)
+		}
+		for _, k := range ks {
+			// A table must never show one of them under the name of another.
+			if family, _, _ := strings.Cut(k.Implementation, "/"); slices.Contains(otherFamilies, family) {
+				return nil, &kernels.Error{File: k.File, Line: 1,
+					Problem: fmt.Sprintf("implementation = %q: %s/ is for implementations that are no kernels; want another family, such as cuda", k.Implementation, family)}
+			}
 		}
 		lists = append(lists, ks)
 	}
