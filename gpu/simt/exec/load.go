@@ -163,8 +163,8 @@ func (w *warp) loadShared(pc int, in *program.Inst, at *[lanes.Width]uint64, mas
 
 // loadSharedWords is the path of most loads from shared memory: one 32-bit word
 // per lane, in bounds, of granules that were written before the last barrier. It
-// reports false, having changed nothing that the full path would not, if it is
-// another.
+// reports false if it is another, having done nothing that the full path will not
+// do again.
 func (w *warp) loadSharedWords(in *program.Inst, at *[lanes.Width]uint64, mask uint32) bool {
 	b := w.block
 	m := in.Memory
@@ -173,59 +173,50 @@ func (w *warp) loadSharedWords(in *program.Inst, at *[lanes.Width]uint64, mask u
 		len(b.shared) < 4 || b.checked && (s.shift != 2 || s.pending != nil) {
 		return false
 	}
-	limit := uint64(len(b.shared)) - 4
-	var all uint64
+	d := lanes.At[uint32](&w.file, m.Elements[0].Offset)
+	shared := b.shared
+	if !b.checked {
+		for i, p := range at {
+			if mask>>i&1 == 0 {
+				continue
+			}
+			if p > uint64(len(shared))-4 || p&3 != 0 {
+				return false
+			}
+			d[i] = little.Uint32(shared[p:])
+		}
+		return true
+	}
+	read, wrote, seen := s.read[w.id], s.wrote, w.seen
+	clock := w.clock << 6
+	last := ^uint64(0)
 	for i, p := range at {
 		if mask>>i&1 == 0 {
 			continue
 		}
-		if p > limit {
-			return false
-		}
-		all |= p
-	}
-	if all&3 != 0 {
-		return false
-	}
-	if b.checked && !w.noteReads(at, mask) {
-		return false
-	}
-	d := lanes.At[uint32](&w.file, m.Elements[0].Offset)
-	shared := b.shared
-	for i, p := range at {
-		if mask>>i&1 != 0 {
-			d[i] = little.Uint32(shared[p:])
-		}
-	}
-	return true
-}
-
-// noteReads notes reads of whole granules that are free of defects, and reports
-// false at the first that may not be.
-func (w *warp) noteReads(at *[lanes.Width]uint64, mask uint32) bool {
-	s := &w.block.shadow
-	read, wrote := s.read[w.id], s.wrote
-	clock := w.clock << 6
-	last := ^uint64(0)
-	for lane, p := range at {
-		if mask>>lane&1 == 0 {
+		if p == last {
+			d[i] = d[i-1]
+			read[p>>2] |= manyBit
 			continue
+		}
+		if p > uint64(len(shared))-4 || p&3 != 0 {
+			return false
 		}
 		g := p >> 2
-		if g == last {
-			read[g] |= manyBit
-			continue
-		}
-		last = g
 		v := wrote[g]
-		if v == 0 || v>>11&(maxClock-1) > w.seen[v>>5&31] {
-			return false
+		if v == 0 || v>>11&(maxClock-1) > seen[v>>5&31] {
+			return false // not written, or a race: the full path tells
 		}
-		me := clock | uint32(lane)
+		me := clock | uint32(i)
 		if old := read[g]; old>>6 == w.clock && old != me {
 			me = old | manyBit
 		}
 		read[g] = me
+		d[i] = little.Uint32(shared[p:])
+		last = ^uint64(0)
+		if mask == lanes.Full {
+			last = p
+		}
 	}
 	return true
 }

@@ -121,40 +121,47 @@ func (w *warp) multiply(in *program.Inst, mask uint32) {
 	}
 	for lane := range lanes.Width {
 		g, t := lane/4, lane%4
-		for i := range 4 {
-			row, col := g+8*(i/2), 2*t+i%2
-			w.accumulate(s, lane, i, dot(row, col))
+		var sums [4]float64
+		for i := range sums {
+			sums[i] = dot(g+8*(i/2), 2*t+i%2)
 		}
+		w.accumulate(s, lane, sums)
 	}
 }
 
-// accumulate adds to element i of a lane's part of C and stores it in D.
-func (w *warp) accumulate(s *program.MatrixShape, lane, i int, sum float64) {
-	reg := func(list []program.Element, i int) *uint32 { return &lanes.At[uint32](&w.file, list[i].Offset)[lane] }
+// accumulate adds to a lane's part of C and stores it in D, which may be the same
+// registers in another order.
+func (w *warp) accumulate(s *program.MatrixShape, lane int, sums [4]float64) {
+	var c [4]uint32
+	for i, e := range s.CRegs {
+		c[i] = lanes.At[uint32](&w.file, e.Offset)[lane]
+	}
+	var d [4]uint32
 	switch s.C {
 	case "f16":
-		shift := 16 * (i % 2)
-		c := *reg(s.CRegs, i/2) >> shift & 0xffff
-		v := lanes.Half.Encode(sum+lanes.Half.Decode(c), lanes.Nearest, false)
-		if d := reg(s.DRegs, i/2); i%2 == 0 {
-			// The upper half of C is still needed if D is the same register.
-			*d = *reg(s.CRegs, i/2)&0xffff0000 | v
-		} else {
-			*d = *d&0xffff | v<<16
+		for i, sum := range sums {
+			shift := 16 * (i % 2)
+			d[i/2] |= lanes.Half.Encode(sum+lanes.Half.Decode(c[i/2]>>shift&0xffff), lanes.Nearest, false) << shift
 		}
 	case "s32":
-		v := int64(sum) + int64(int32(*reg(s.CRegs, i)))
-		if s.Saturate {
-			v = min(max(v, math.MinInt32), math.MaxInt32)
+		for i, sum := range sums {
+			v := int64(sum) + int64(int32(c[i]))
+			if s.Saturate {
+				v = min(max(v, math.MinInt32), math.MaxInt32)
+			}
+			d[i] = uint32(v)
 		}
-		*reg(s.DRegs, i) = uint32(v)
 	default:
-		v := float32(sum + float64(math.Float32frombits(*reg(s.CRegs, i))))
-		if v != v {
-			*reg(s.DRegs, i) = lanes.NaN32
-			return
+		for i, sum := range sums {
+			v := float32(sum + float64(math.Float32frombits(c[i])))
+			d[i] = math.Float32bits(v)
+			if v != v {
+				d[i] = lanes.NaN32
+			}
 		}
-		*reg(s.DRegs, i) = math.Float32bits(v)
+	}
+	for i, e := range s.DRegs {
+		lanes.At[uint32](&w.file, e.Offset)[lane] = d[i]
 	}
 }
 
@@ -182,14 +189,16 @@ func decoder(t string) func(uint32) float64 {
 func (w *warp) multiply64(s *program.MatrixShape) {
 	a := *lanes.At[float64](&w.file, s.ARegs[0].Offset)
 	b := *lanes.At[float64](&w.file, s.BRegs[0].Offset)
-	for lane := range lanes.Width {
-		for i := range 2 {
+	c := [2][lanes.Width]float64{*lanes.At[float64](&w.file, s.CRegs[0].Offset), *lanes.At[float64](&w.file, s.CRegs[1].Offset)}
+	for i := range 2 {
+		d := lanes.At[float64](&w.file, s.DRegs[i].Offset)
+		for lane := range d {
 			row, col := lane/4, lane%4*2+i
-			sum := lanes.At[float64](&w.file, s.CRegs[i].Offset)[lane]
+			sum := c[i][lane]
 			for k := range 4 {
 				sum = math.FMA(a[row*4+k], b[col*4+k], sum)
 			}
-			lanes.At[float64](&w.file, s.DRegs[i].Offset)[lane] = sum
+			d[lane] = sum
 		}
 	}
 }
