@@ -31,21 +31,15 @@ func (l *lowerer) convert() error {
 	}
 	c := conversion{rounding: rounding, integral: integral, flush: m.take("ftz"),
 		saturate: m.take("sat"), finite: m.take("satfinite"), relu: m.take("relu")}
-	if m.take("e4m3x2") {
-		return l.convertBytes(c, lanes.E4M3)
-	}
-	if m.take("e5m2x2") {
-		return l.convertBytes(c, lanes.E5M2)
+	if f, last, ok := bytePair(m); ok && !pack {
+		if last {
+			return l.expandBytes(c, f)
+		}
+		return l.convertBytes(c, f)
 	}
 	d, ok := m.typ()
 	if !ok || pack {
 		return l.unknown()
-	}
-	if m.take("e4m3x2") {
-		return l.expandBytes(c, d, lanes.E4M3)
-	}
-	if m.take("e5m2x2") {
-		return l.expandBytes(c, d, lanes.E5M2)
 	}
 	a, ok := m.typ()
 	if !ok {
@@ -60,6 +54,20 @@ func (l *lowerer) convert() error {
 		})}, word, a)
 	}
 	return l.convertScalar(c, d, a)
+}
+
+// bytePair consumes a type of two 8-bit floats, and tells whether it is the last
+// modifier and so the source.
+func bytePair(m *mods) (f lanes.Format, last, ok bool) {
+	n := len(m.list)
+	last = n > 0 && (m.list[n-1] == "e4m3x2" || m.list[n-1] == "e5m2x2")
+	switch m.oneOf("e4m3x2", "e5m2x2") {
+	case "e4m3x2":
+		return lanes.E4M3, last, true
+	case "e5m2x2":
+		return lanes.E5M2, last, true
+	}
+	return lanes.Format{}, false, false
 }
 
 // conversion is what a cvt asks for beside its types.
@@ -263,8 +271,9 @@ func (l *lowerer) convertBytes(c conversion, f lanes.Format) error {
 }
 
 // expandBytes lowers conversions from a pair of 8-bit floats to f16x2.
-func (l *lowerer) expandBytes(c conversion, d typ, f lanes.Format) error {
-	if d.name != "f16x2" {
+func (l *lowerer) expandBytes(c conversion, f lanes.Format) error {
+	d, ok := l.mods.typ()
+	if !ok || d.name != "f16x2" {
 		return l.unknown()
 	}
 	encode := c.encoder(d)
