@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -63,7 +64,7 @@ func Build(run *evidence.Run, o Options) (*Report, error) {
 	}
 	r := &Report{arms: armLabels(rec.Arms), cases: caseLabels(rec.Cases), devices: armDevices(rec)}
 	r.Header = header(rec, all, o)
-	b := &builder{rec: rec, opts: o, report: r, failed: failures(rec)}
+	b := &builder{rec: rec, opts: o, report: r, failed: failures(run)}
 	if err := b.compare(all); err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func (b *builder) cell(c *evidence.Case, s *series) (Cell, error) {
 	if cell.Rounds == 0 {
 		cell.Verdict, cell.Why = NoRounds, "every attempt was disturbed"
 		if s.removed > 0 {
-			cell.Verdict, cell.Why = Failed, b.failure(s)
+			cell.Verdict, cell.Why = Failed, b.failure(s.Case, s.Arm)
 		}
 		return cell, nil
 	}
@@ -167,14 +168,16 @@ func rates(cell *Cell, c *evidence.Case, us float64) {
 	}
 }
 
-// failure says why an arm's samples were removed.
-func (b *builder) failure(s *series) string {
-	for _, e := range b.rec.Entries {
-		if why := b.failed[failureKey{s.Case, s.Arm, e.Session}]; why != "" && e.Case == s.Case && e.Arm == s.Arm {
-			return why
+// failure says why an arm's samples of a case were removed, in the first session
+// in which they were, or "".
+func (b *builder) failure(caseID, arm string) string {
+	first, why := math.MaxInt, ""
+	for k, w := range b.failed {
+		if k.Case == caseID && k.Arm == arm && k.Session < first {
+			first, why = k.Session, w
 		}
 	}
-	return ""
+	return why
 }
 
 // kind is a mode without its count; an unknown mode is its own kind.

@@ -152,7 +152,9 @@ func TestDisturbedArmDiscardsTheAttempt(t *testing.T) {
 }
 
 func TestRoundsArePairedWithinASession(t *testing.T) {
-	run := duel(0.8, nil).Run()
+	s := duel(0.8, nil)
+	s.Record.Entries[1].Session = 2
+	run := s.Run()
 	for i := range run.Lines {
 		if l := &run.Lines[i]; l.Arm == "cuda/vector@driver" {
 			l.Session = 2
@@ -245,6 +247,22 @@ func TestFailedGateRemovesTheArm(t *testing.T) {
 	}
 }
 
+// Correct first: times without a gate in the record are those of anything.
+func TestNoVerdictWithoutAGate(t *testing.T) {
+	for what, spoil := range map[string]func(*evidence.Record){
+		"no entry":              func(r *evidence.Record) { r.Entries = r.Entries[:1] },
+		"an entry without gate": func(r *evidence.Record) { r.Entries[1].Gates = nil },
+		"another session's":     func(r *evidence.Record) { r.Entries[1].Session = 2 },
+	} {
+		s := duel(0.5, nil)
+		spoil(&s.Record)
+		x := cell(t, build(t, s.Run()), "cuda/vector@driver", "span")
+		if x.Verdict != report.Failed || x.MedianUS != nil || !strings.Contains(x.Why, "gate") {
+			t.Errorf("%s: %s (%s), median %v; want failed without a time", what, x.Verdict, x.Why, x.MedianUS)
+		}
+	}
+}
+
 func TestOnlyUnavailable(t *testing.T) {
 	s := synthetic.New(20, 10)
 	s.Arm("cuda/first", "driver", "cuda:0")
@@ -292,6 +310,7 @@ func TestControl(t *testing.T) {
 	c := s.Cells[0]
 	c.Arm = control
 	s.Add(c)
+	s.Entry(c.Case, control, "", 0)
 	r := build(t, s.Run())
 	x := cell(t, r, control, "span")
 	if x.Verdict != report.Control || x.Effect == nil || x.Effect.Against != "cuda/first@driver" {

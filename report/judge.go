@@ -321,11 +321,8 @@ func (b *builder) absentees(c *evidence.Case, all []*series) (notes []string) {
 			slices.ContainsFunc(all, func(s *series) bool { return s.Case == c.ID && s.Arm == a.ID }) {
 			continue
 		}
-		for _, e := range b.rec.Entries {
-			if why := b.failed[failureKey{c.ID, a.ID, e.Session}]; why != "" && e.Case == c.ID && e.Arm == a.ID {
-				notes = append(notes, b.report.label(a.ID)+" failed: "+why)
-				break
-			}
+		if why := b.failure(c.ID, a.ID); why != "" {
+			notes = append(notes, b.report.label(a.ID)+" failed: "+why)
 		}
 	}
 	return notes

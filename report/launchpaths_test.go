@@ -29,6 +29,9 @@ func TestLaunchPaths(t *testing.T) {
 		first := b.Arm("cuda/first", "driver", "cuda:0")
 		control := b.Control(first)
 		other := b.Arm("torch/eager", "torch", "cuda:0")
+		for _, arm := range []string{first, control, other} {
+			b.Entry(gelu, arm, "", 0)
+		}
 		for _, m := range []struct {
 			mode     string
 			us       float64

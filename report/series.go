@@ -111,7 +111,7 @@ func collect(run *evidence.Run) ([]*series, error) {
 	for _, c := range rec.Cases {
 		cases[c.ID] = true
 	}
-	failed := failures(rec)
+	failed := failures(run)
 	byKey := map[seriesKey]*series{}
 	var all []*series
 	for i := range run.Lines {
@@ -222,11 +222,16 @@ type failureKey struct {
 	Session   int
 }
 
+// ungated is why samples are not compared of which the record does not say that
+// their arm passed the gate in that session.
+const ungated = "gate: the record holds none that was passed before these samples"
+
 // failures says why an arm's samples of a case and session are not compared.
-func failures(rec *evidence.Record) map[failureKey]string {
-	out := map[failureKey]string{}
-	for _, e := range rec.Entries {
+func failures(run *evidence.Run) map[failureKey]string {
+	out, gated := map[failureKey]string{}, map[failureKey]bool{}
+	for _, e := range run.Record.Entries {
 		k := failureKey{e.Case, e.Arm, e.Session}
+		gated[k] = len(e.Gates) > 0
 		if e.Error != "" {
 			out[k] = e.Error
 			continue
@@ -235,6 +240,12 @@ func failures(rec *evidence.Record) map[failureKey]string {
 			if !g.Passed {
 				out[k] = "gate (" + g.Stage + "): " + g.Failure
 			}
+		}
+	}
+	for i := range run.Lines {
+		l := &run.Lines[i]
+		if k := (failureKey{l.Case, l.Arm, l.Session}); !gated[k] && out[k] == "" {
+			out[k] = ungated
 		}
 	}
 	return out
