@@ -83,7 +83,7 @@ func Open(o Options) (*Device, error) {
 			Backend:             "simt",
 			Name:                "SIMT simulator",
 			ComputeCapability:   "9.0",
-			Multiprocessors:     o.Workers,
+			Multiprocessors:     exec.Multiprocessors,
 			MaxThreadsPerBlock:  maxThreads,
 			SharedPerBlock:      sharedPlain,
 			SharedPerBlockOptin: sharedOptin,

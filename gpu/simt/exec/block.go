@@ -12,7 +12,6 @@ import (
 type block struct {
 	launch   *Launch
 	run      *running
-	worker   int
 	code     []program.Inst
 	counters Counters
 	checked  bool
@@ -36,10 +35,10 @@ type block struct {
 	err          error
 }
 
-func newBlock(r *running, worker int) *block {
+func newBlock(r *running) *block {
 	l := r.launch
 	p := l.Program
-	b := &block{launch: l, run: r, worker: worker, code: p.Code, checked: !l.Unchecked,
+	b := &block{launch: l, run: r, code: p.Code, checked: !l.Unchecked,
 		threads: int(l.Block[0] * l.Block[1] * l.Block[2])}
 	b.shared = make([]byte, p.DynamicOffset+l.Dynamic)
 	b.local = make([]byte, p.LocalBytes*b.threads)

@@ -143,6 +143,15 @@ func (c *Counters) count(in *program.Inst, mask uint32) {
 	case program.SpecialFunction:
 		c.SpecialOperations += f
 		c.FLOPs32 += f
+	case program.AtomicAccess:
+		switch in.Memory.Size {
+		case 8:
+			c.FLOPs64 += f
+		case 2:
+			c.FLOPs16 += f
+		default:
+			c.FLOPs32 += f
+		}
 	default:
 		c.FLOPs32 += f
 	}

@@ -87,11 +87,11 @@ func (l *Launch) Run() (Result, error) {
 	}
 	workers = int(min(uint64(workers), r.blocks))
 	var wg sync.WaitGroup
-	for i := range workers {
+	for range workers {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			r.work(i)
+			r.work()
 		}()
 	}
 	wg.Wait()
@@ -108,8 +108,8 @@ func (l *Launch) Run() (Result, error) {
 }
 
 // work executes blocks until there is none left.
-func (r *running) work(worker int) {
-	b := newBlock(r, worker)
+func (r *running) work() {
+	b := newBlock(r)
 	for !r.stop.Load() {
 		n := r.next.Add(1) - 1
 		if n >= r.blocks {

@@ -7,6 +7,10 @@ import (
 	"mage/gpu/simt/program"
 )
 
+// Multiprocessors is what kernels are told that the device has: as many as an H200,
+// and not the cores of this machine, so that what they do is the same on each.
+const Multiprocessors = 132
+
 // constants fills the registers that hold the same for every block.
 func (w *warp) constants() {
 	f := &w.file
@@ -27,10 +31,15 @@ func (w *warp) constants() {
 // perBlock fills those that depend on the block.
 func (w *warp) perBlock() {
 	for _, s := range w.block.launch.Program.Specials {
-		if !strings.HasPrefix(s.Name, "%ctaid.") && !strings.HasPrefix(s.Name, "%clusterid.") {
+		var v uint64
+		switch {
+		case s.Name == "%smid":
+			v = w.block.number % Multiprocessors
+		case strings.HasPrefix(s.Name, "%ctaid."), strings.HasPrefix(s.Name, "%clusterid."):
+			v = uint64(axis(w.block.id, s.Name))
+		default:
 			continue
 		}
-		v := uint64(axis(w.block.id, s.Name))
 		for lane := range lanes.Width {
 			w.setSpecial(s, lane, v)
 		}
@@ -65,10 +74,8 @@ func (w *warp) special(name string, lane int) uint64 {
 		return uint64(w.id)
 	case "%nwarpid":
 		return uint64(len(b.warps))
-	case "%smid":
-		return uint64(b.worker)
 	case "%nsmid":
-		return uint64(max(l.Workers, b.worker+1))
+		return Multiprocessors
 	case "%gridid":
 		return l.Number
 	case "%lanemask_eq":
