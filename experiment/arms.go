@@ -26,7 +26,11 @@ func (s *Spec) arms(lab *Lab) ([]arm, error) {
 		if i == nil {
 			lack := lab.lacking(name)
 			if lack == nil {
-				return nil, doc.errorAt(name, "unknown implementation %q%s", name, didYouMean(name, lab.names()))
+				hint := didYouMean(name, lab.names())
+				if hint == "" {
+					hint = "; --kernels and --exec add your own"
+				}
+				return nil, doc.errorAt(name, "unknown implementation %q%s", name, hint)
 			}
 			implementation, path, crossed := strings.Cut(name, "@")
 			if !crossed {

@@ -42,9 +42,25 @@ func TestReadmeExperimentIsSound(t *testing.T) {
 		t.Fatal("the README shows no experiment")
 	}
 	for _, s := range specs {
-		if _, err := experiment.ParseSpec("README.md", s[1]); err != nil {
+		spec, err := experiment.ParseSpec("README.md", s[1])
+		if err != nil {
 			t.Error(err)
+			continue
 		}
+		// The kernels that the README says to run it with are those it needs.
+		if !strings.Contains(string(text), "`mage run my.toml --kernels examples/kernels`") {
+			t.Fatal("the README does not say how to run its experiment")
+		}
+		m, err := (laboratoryFlags{Kernels: []string{"../../examples/kernels"}, NoGPU: true}).open(t.Context(), spec.Implementations)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range spec.Implementations {
+			if m.Lacking[name] == nil { // there is no GPU, but it is known
+				t.Errorf("nothing is known of %s", name)
+			}
+		}
+		m.Close()
 	}
 }
 
