@@ -2,17 +2,19 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"math"
 
 	"mage/evidence"
 	"mage/report"
 )
 
 type compareCommand struct {
-	A         string  `arg:"" help:"A record (directory or namespace), or with --record an arm."`
-	B         string  `arg:"" help:"The other one, which is judged against A."`
-	Record    string  `help:"Compare two arms of this record." placeholder:"DIR"`
-	Threshold float64 `help:"Relative slow-down that counts as a regression; the record's margin by default." placeholder:"FRACTION"`
-	Results   string  `help:"Where records are kept." default:"results" type:"path" placeholder:"DIR"`
+	A         string   `arg:"" help:"A record (directory or namespace), or with --record an arm."`
+	B         string   `arg:"" help:"The other one, which is judged against A."`
+	Record    string   `help:"Compare two arms of this record." placeholder:"DIR"`
+	Threshold *float64 `help:"Relative slow-down that counts as a regression; the record's margin by default." placeholder:"FRACTION"`
+	Results   string   `help:"Where records are kept." default:"results" type:"path" placeholder:"DIR"`
 	outputFlags
 }
 
@@ -34,7 +36,13 @@ func (c *compareCommand) Run(s *session) error {
 }
 
 func (c *compareCommand) compare() (*report.Comparison, error) {
-	o := report.Options{Margin: c.Threshold}
+	var o report.Options
+	if t := c.Threshold; t != nil {
+		if !(*t > 0 && *t <= math.MaxFloat64) {
+			return nil, &exitError{exitUsage, fmt.Sprintf("--threshold %v: want a positive fraction, such as 0.02 for 2 %%", *t)}
+		}
+		o.Margin = *t
+	}
 	if c.Record != "" {
 		run, err := c.load(c.Record)
 		if err != nil {

@@ -23,7 +23,6 @@ func (c *doctorCommand) Run(s *session) error {
 		return enc.Encode(findings)
 	}
 	t := table.NewWriter()
-	t.SetOutputMirror(s.stdout)
 	t.SetStyle(tableStyle(s.stdout))
 	t.AppendHeader(table.Row{"area", "item", "state", "version", "where, or why not and what to do"})
 	area := ""
@@ -46,6 +45,6 @@ func (c *doctorCommand) Run(s *session) error {
 		t.AppendRow(table.Row{shown, f.Item, state, f.Version, detail})
 	}
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 5, WidthMax: 70, WidthMaxEnforcer: text.WrapSoft}})
-	t.Render()
-	return nil
+	_, err := fmt.Fprintln(s.stdout, t.Render())
+	return err
 }
