@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"mage/evidence"
 	"mage/gate"
 	"mage/report"
@@ -260,6 +262,30 @@ func TestNoVerdictWithoutAGate(t *testing.T) {
 		if x.Verdict != report.Failed || x.MedianUS != nil || !strings.Contains(x.Why, "gate") {
 			t.Errorf("%s: %s (%s), median %v; want failed without a time", what, x.Verdict, x.Why, x.MedianUS)
 		}
+	}
+}
+
+// A mode that an arm lacked in one case only names the case; one that it lacked
+// in all of them, and an arm that was never opened, need not.
+func TestUnavailableNamesItsCases(t *testing.T) {
+	s := synthetic.New(20, 10)
+	small, large := s.Gelu(4, 8), s.Gelu(4096, 768)
+	a, b := s.Arm("cpu/naive", "go", "cpu"), s.Arm("cpu/parallel", "go", "cpu")
+	never := evidence.Unavailable{What: "graph:100", Reason: "a CPU has no graph replay"}
+	long := evidence.Unavailable{What: "batch:100", Reason: "a sample would take too long"}
+	for _, arm := range []string{a, b} {
+		s.Entry(small, arm, "", 0).Unavailable = []evidence.Unavailable{never}
+		s.Entry(large, arm, "", 0).Unavailable = []evidence.Unavailable{never, long}
+	}
+	s.Record.Entries[2].Unavailable = append(s.Record.Entries[2].Unavailable, long) // parallel, small: everywhere
+	got := build(t, s.Run()).Unavailable
+	want := []report.Missing{
+		{What: never.What, Reason: never.Reason, Where: []string{"cpu/naive", "cpu/parallel"}},
+		{What: long.What, Reason: long.Reason, Where: []string{"cpu/parallel"}},
+		{What: long.What, Reason: long.Reason, Where: []string{"cpu/naive"}, Cases: []string{"gelu 4096×768"}},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }
 

@@ -145,33 +145,63 @@ func calibrations(rec *evidence.Record) []Calibration {
 	return out
 }
 
-// missing groups what was unavailable by what, reason and remedy.
+// missing lists what was unavailable, each thing once with the arms that lacked
+// it, in their order. A thing that an arm lacked in some of its cases only, such
+// as a mode whose samples would take too long there, names these.
 func missing(rec *evidence.Record) []Missing {
 	var out []Missing
-	add := func(u evidence.Unavailable, where string) {
+	labels, names := armLabels(rec.Arms), caseLabels(rec.Cases)
+	measured := map[string]int{} // cases that an arm has an entry of
+	add := func(u evidence.Unavailable, where string) *Missing {
 		i := slices.IndexFunc(out, func(m Missing) bool {
-			return m.What == u.What && m.Reason == u.Reason && m.Remedy == u.Remedy
+			return m.What == u.What && m.Reason == u.Reason && m.Remedy == u.Remedy && slices.Equal(m.Where, []string{where})
 		})
 		if i < 0 {
-			out = append(out, Missing{What: u.What, Reason: u.Reason, Remedy: u.Remedy})
+			out = append(out, Missing{What: u.What, Reason: u.Reason, Remedy: u.Remedy, Where: []string{where}})
 			i = len(out) - 1
 		}
-		if where != "" && !slices.Contains(out[i].Where, where) {
-			out[i].Where = append(out[i].Where, where)
-		}
+		return &out[i]
 	}
 	for _, u := range rec.Unavailable {
 		add(u, "")
 	}
-	labels := armLabels(rec.Arms)
 	for _, a := range rec.Arms {
 		if a.Unavailable != nil {
 			add(*a.Unavailable, labels[a.ID])
 		}
 	}
+	seen := map[[2]string]bool{}
 	for _, e := range ordered(rec) {
+		if k := [2]string{e.Case, e.Arm}; !seen[k] {
+			seen[k] = true
+			measured[labels[e.Arm]]++
+		}
 		for _, u := range e.Unavailable {
-			add(u, labels[e.Arm])
+			m := add(u, labels[e.Arm])
+			if name := names[e.Case]; !slices.Contains(m.Cases, name) {
+				m.Cases = append(m.Cases, name)
+			}
+		}
+	}
+	return joined(out, measured)
+}
+
+// joined makes one of the things that several arms lacked in the same cases.
+func joined(each []Missing, measured map[string]int) []Missing {
+	var out []Missing
+	for _, m := range each {
+		if m.Where[0] == "" {
+			m.Where = nil
+		} else if len(m.Cases) == measured[m.Where[0]] {
+			m.Cases = nil
+		}
+		i := slices.IndexFunc(out, func(o Missing) bool {
+			return m.What == o.What && m.Reason == o.Reason && m.Remedy == o.Remedy && slices.Equal(m.Cases, o.Cases)
+		})
+		if i < 0 {
+			out = append(out, m)
+		} else {
+			out[i].Where = append(out[i].Where, m.Where...)
 		}
 	}
 	return out

@@ -192,8 +192,12 @@ func (r *Report) unavailableTable() Table {
 		{Key: "what", Head: "what"}, {Key: "where", Head: "wanted by", Drop: 1, Prose: true},
 		{Key: "reason", Head: "reason", Prose: true}, {Key: "remedy", Head: "remedy", Prose: true}}}
 	for _, m := range r.Unavailable {
+		where := strings.Join(m.Where, ", ")
+		if len(m.Cases) > 0 {
+			where += " (" + strings.Join(m.Cases, ", ") + ")"
+		}
 		t.Rows = append(t.Rows, Row{Cells: []Value{
-			word(m.What), word(strings.Join(m.Where, ", ")), word(m.Reason), word(m.Remedy)}})
+			word(m.What), word(where), word(m.Reason), word(m.Remedy)}})
 	}
 	return t.compact()
 }

@@ -247,5 +247,6 @@ type Missing struct {
 	What   string   `json:"what"`
 	Reason string   `json:"reason"`
 	Remedy string   `json:"remedy,omitempty"`
-	Where  []string `json:"where,omitempty"` // arms, or arms and cases
+	Where  []string `json:"where,omitempty"` // arms
+	Cases  []string `json:"cases,omitempty"` // where it lacked; none: everywhere
 }
