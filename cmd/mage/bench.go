@@ -104,7 +104,7 @@ func (c *benchCommand) spec(available []impl.Implementation) (string, error) {
 		"modes": c.Mode, "caches": c.Cache, "rounds": c.Rounds, "samples": c.Samples,
 		"min_samples": 1, "budget": c.Budget.String(), "margin": c.Margin,
 	}
-	if c.MaxRounds > 0 {
+	if c.MaxRounds != 0 {
 		doc["stop"] = map[string]any{"max_rounds": c.MaxRounds}
 	}
 	var cases []map[string]any
@@ -150,7 +150,11 @@ func parseDims(s string) (map[string]int, error) {
 		if err != nil {
 			return nil, &exitError{exitUsage, fmt.Sprintf("--shape %s: %q is not NAME=NUMBER", s, part)}
 		}
-		d[strings.TrimSpace(name)] = n
+		name = strings.TrimSpace(name)
+		if _, again := d[name]; again {
+			return nil, &exitError{exitUsage, fmt.Sprintf("--shape %s: %s is given twice", s, name)}
+		}
+		d[name] = n
 	}
 	return d, nil
 }
