@@ -15,8 +15,13 @@ func medianSorted(s []float64) float64 {
 	if n%2 == 1 {
 		return s[n/2]
 	}
-	return s[n/2-1] + (s[n/2]-s[n/2-1])/2
+	return midpoint(s[n/2-1], s[n/2])
 }
+
+// midpoint is (a+b)/2. It cannot overflow, and exchanging a and b, or their
+// signs, changes no bit but the sign: an answer must not depend on which of two
+// arms was named first.
+func midpoint(a, b float64) float64 { return a/2 + b/2 }
 
 // Median is the midpoint median; NaN-free, non-empty input is the caller's duty.
 func Median(xs []float64) float64 { return medianSorted(sorted(xs)) }
@@ -54,7 +59,7 @@ func walsh(xs []float64) []float64 {
 	w := make([]float64, 0, len(xs)*(len(xs)+1)/2)
 	for i, x := range xs {
 		for _, y := range xs[i:] {
-			w = append(w, x+(y-x)/2)
+			w = append(w, midpoint(x, y))
 		}
 	}
 	slices.Sort(w)

@@ -24,7 +24,7 @@ func newWalshCounts(xs []float64) walshCounts {
 	w := walshCounts{make([]walshPair, 0, n*(n+1)/2), make([]int32, n)}
 	for i, x := range xs {
 		for j := i; j < n; j++ {
-			w.pairs = append(w.pairs, walshPair{x + (xs[j]-x)/2, int32(i), int32(j)})
+			w.pairs = append(w.pairs, walshPair{midpoint(x, xs[j]), int32(i), int32(j)})
 		}
 	}
 	slices.SortFunc(w.pairs, func(a, b walshPair) int { return cmp.Compare(a.value, b.value) })
@@ -52,7 +52,7 @@ func (w walshCounts) median(size int) float64 {
 			// The upper middle is the next average that occurs at all.
 			for _, q := range w.pairs[k+1:] {
 				if w.count[q.i] > 0 && w.count[q.j] > 0 {
-					return p.value + (q.value-p.value)/2
+					return midpoint(p.value, q.value)
 				}
 			}
 		}
