@@ -120,6 +120,11 @@ func newRunner(spec *Spec, lab *Lab, opt Options) (*runner, error) {
 	if r.arms, err = spec.arms(lab); err != nil {
 		return nil, err
 	}
+	if !slices.ContainsFunc(r.arms, func(a arm) bool { return a.impl != nil }) {
+		// A record without a single number would only look like an answer.
+		first := r.arms[0].Unavailable
+		return nil, unavailable.New("every implementation of "+spec.Name, first.What+": "+first.Reason, first.Remedy)
+	}
 	for _, m := range spec.Modes {
 		mode, err := timing.ParseMode(m)
 		if err != nil {

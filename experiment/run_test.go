@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -345,5 +346,18 @@ func TestAProgramThatFindsNoDeviceIsUnavailable(t *testing.T) {
 	}
 	if b.opened != b.closed {
 		t.Errorf("opened %d, closed %d", b.opened, b.closed)
+	}
+}
+
+func TestARunWithoutASingleArmIsRefused(t *testing.T) {
+	text := strings.Replace(fakeSpec, `["fake/a", "fake/b", "cuda/first"]`, `["cuda/first"]`, 1)
+	results := t.TempDir()
+	_, err := Run(context.Background(), parse(t, text), lab(), Options{Results: results})
+	u, ok := unavailable.As(err)
+	if !ok || !strings.Contains(u.Error(), "no driver") || u.Remedy == "" {
+		t.Errorf("error %v", err)
+	}
+	if left, _ := os.ReadDir(results); len(left) != 0 {
+		t.Errorf("left %v", left)
 	}
 }

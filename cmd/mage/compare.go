@@ -32,6 +32,10 @@ func (c *compareCommand) Run(s *session) error {
 	if result.Regression {
 		return &exitError{exitFailed, "regression: " + c.B + " is slower than " + c.A}
 	}
+	if result.Compared == 0 {
+		// A check that compared nothing must not look like one that passed.
+		return &exitError{exitFailed, "nothing could be compared"}
+	}
 	return nil
 }
 
