@@ -120,8 +120,8 @@ func keepPath(path string) bool {
 	return false
 }
 
-// replaceDir replaces dir where it is a whole path or the start of one: "/root"
-// in "/root/x" but not in "/rooted" or "/a/root".
+// replaceDir replaces dir where it is a whole path or the start of one: "/srv/a"
+// in "/srv/a/x" but not in "/srv/ab" or "/x/srv/a".
 func replaceDir(text, dir, sign string) string {
 	var out strings.Builder
 	for {
