@@ -37,14 +37,17 @@ func TestLaunchPaths(t *testing.T) {
 			us       float64
 			relative float64
 		}{{"span", 11, c.span}, {"graph:100", 7, c.graph}} {
-			for arm, relative := range map[string]float64{first: 1, control: 1, other: m.relative} {
-				noise := 0.002
-				if c.want == report.PathUndecided {
-					noise = 0.03
-				}
+			cell := func(arm string, relative, noise float64) {
 				b.Add(synthetic.Cell{Case: gelu, Arm: arm, Mode: m.mode, Cache: "hot", Instrument: "cuda-event",
 					US: m.us * relative, Noise: 0.01, RoundNoise: noise, Operations: 1, Launches: 1})
 			}
+			cell(first, 1, 0.002)
+			cell(control, 1, 0.002)
+			noise := 0.002
+			if c.want == report.PathUndecided {
+				noise = 0.03 // of the arm alone: the control must resolve what it cannot decide
+			}
+			cell(other, m.relative, noise)
 		}
 		b.Add(synthetic.Cell{Case: gelu, Arm: first, Mode: "kernel", Cache: "hot", Instrument: "cupti", US: 6.5, Noise: 0.01, Operations: 1})
 		r := build(t, b.Run())
