@@ -14,6 +14,7 @@ import (
 
 	"mage/contract"
 	"mage/input"
+	"mage/stats"
 	"mage/timing"
 )
 
@@ -238,7 +239,7 @@ func (s *Spec) check(doc document) error {
 		v      int
 		lo, hi int
 	}{
-		{"rounds", s.Rounds, 1, 10_000}, {"samples", s.Samples, 1, 1_000_000},
+		{"rounds", s.Rounds, 1, stats.MaxRounds}, {"samples", s.Samples, 1, 1_000_000},
 		{"min_samples", s.MinSamples, 1, s.Samples}, {"warmup", s.Warmup, 0, 1_000_000},
 		{"repeats", s.Repeats, 1, 100},
 	} {
@@ -262,6 +263,9 @@ func (s *Spec) check(doc document) error {
 	}
 	if s.Stop != nil && s.Stop.MaxRounds < s.Rounds {
 		return doc.errorAt("max_rounds", "stop.max_rounds = %d is below rounds = %d", s.Stop.MaxRounds, s.Rounds)
+	}
+	if s.Stop != nil && s.Stop.MaxRounds > stats.MaxRounds {
+		return doc.errorAt("max_rounds", "stop.max_rounds = %d must be %d at most", s.Stop.MaxRounds, stats.MaxRounds)
 	}
 	if len(s.Cases) == 0 {
 		return doc.errorAt("case", "no cases: add a [[case]] with a contract")

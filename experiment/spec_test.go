@@ -69,6 +69,8 @@ contract = "neighbor"
 		{"cache state twice", "rounds = 5", `caches = ["hot", "hot"]`, 4, "listed twice"},
 		{"zero rounds", "rounds = 5", "rounds = 0", 4, "between"},
 		{"negative rounds", "rounds = 5", "rounds = -1", 4, "between"},
+		{"more rounds than can be compared", "rounds = 5", "rounds = 1001", 4, "between 1 and 1000"},
+		{"more rounds than can be looked at", "rounds = 5", "rounds = 5\n[stop]\nmax_rounds = 1001", 6, "1000 at most"},
 		{"zero samples", "rounds = 5", "samples = 0", 4, "between"},
 		{"bad margin", "rounds = 5", "margin = 2.0", 4, "between"},
 		{"zero margin", "rounds = 5", "margin = 0.0", 4, "between"},
@@ -97,6 +99,9 @@ contract = "neighbor"
 	}
 	if s, err := ParseSpec("s.toml", strings.Replace(good, "rounds = 5", "warmup = 0", 1)); err != nil || s.Warmup != 0 || s.Rounds != 10 {
 		t.Errorf("a warm-up of zero: %+v, %v", s, err)
+	}
+	if _, err := ParseSpec("s.toml", strings.Replace(good, "rounds = 5", "rounds = 5\n[stop]\nmax_rounds = 1000", 1)); err != nil {
+		t.Error(err)
 	}
 	if _, err := ParseSpec("s.toml", ""); err == nil {
 		t.Error("an empty spec passes")

@@ -12,7 +12,7 @@ import (
 // interval but no verdict: no method holds its level there.
 const (
 	VerdictRounds = 5
-	maxRounds     = 1000 // the work grows with the square of the rounds
+	MaxRounds     = 1000 // the work grows with the square of the rounds
 )
 
 // Options of a comparison. The zero value asks for 95 % confidence, 2000
@@ -97,8 +97,8 @@ func Paired(arm, base []float64, o Options) (Comparison, error) {
 // pairedLog compares log-ratios; o has its defaults.
 func pairedLog(d []float64, o Options) (Comparison, error) {
 	n := len(d)
-	if n > maxRounds {
-		return Comparison{}, fmt.Errorf("%w: %d rounds, at most %d can be compared", ErrInput, n, maxRounds)
+	if n > MaxRounds {
+		return Comparison{}, fmt.Errorf("%w: %d rounds, at most %d can be compared", ErrInput, n, MaxRounds)
 	}
 	c := Comparison{
 		Rounds: n, SignedRank: NewSignedRank(d),

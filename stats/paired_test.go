@@ -55,7 +55,7 @@ func TestPairedRejectsBadInput(t *testing.T) {
 		"NaN margin":        func() error { _, err := Paired(ok, ok, Options{Margin: math.NaN()}); return err },
 		"confidence":        func() error { _, err := Paired(ok, ok, Options{Confidence: 1}); return err },
 		"resamples":         func() error { _, err := Paired(ok, ok, Options{Resamples: 5}); return err },
-		"too many":          func() error { x := repeated(1, maxRounds+1); _, err := Paired(x, x, Options{}); return err },
+		"too many":          func() error { x := repeated(1, MaxRounds+1); _, err := Paired(x, x, Options{}); return err },
 		"summary NaN":       func() error { _, err := Summarize([]float64{1, math.NaN()}, 0.95); return err },
 		"summary nothing":   func() error { _, err := Summarize(nil, 0.95); return err },
 		"inspect NaN":       func() error { _, err := Inspect([]float64{1, math.NaN()}, 0); return err },

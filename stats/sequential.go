@@ -10,7 +10,7 @@ const maxLooks = 200
 type SequentialOptions struct {
 	MinRounds int     // of the first look, at least VerdictRounds
 	MaxRounds int     // of the last look: the budget
-	LookEvery int     // rounds between looks; 0 means 1
+	LookEvery int     // rounds between looks; 0 means as few as 200 looks allow
 	Alpha     float64 // error over all looks and rows; 0 means 0.05
 	Rows      int     // comparisons watched at once; 0 means 1
 }
@@ -39,7 +39,7 @@ type Look struct {
 // NewSequential computes the level of the looks.
 func NewSequential(o SequentialOptions) (*Sequential, error) {
 	if o.LookEvery == 0 {
-		o.LookEvery = 1
+		o.LookEvery = max(1, (o.MaxRounds-o.MinRounds+maxLooks-2)/(maxLooks-1))
 	}
 	if o.Alpha == 0 {
 		o.Alpha = 0.05
@@ -53,8 +53,8 @@ func NewSequential(o SequentialOptions) (*Sequential, error) {
 	switch {
 	case o.MinRounds < VerdictRounds:
 		return nil, fmt.Errorf("%w: the first look at %d rounds, a verdict needs %d", ErrInput, o.MinRounds, VerdictRounds)
-	case o.MaxRounds < o.MinRounds || o.MaxRounds > maxRounds:
-		return nil, fmt.Errorf("%w: rounds from %d to %d, at most %d", ErrInput, o.MinRounds, o.MaxRounds, maxRounds)
+	case o.MaxRounds < o.MinRounds || o.MaxRounds > MaxRounds:
+		return nil, fmt.Errorf("%w: rounds from %d to %d, at most %d", ErrInput, o.MinRounds, o.MaxRounds, MaxRounds)
 	case o.LookEvery < 1 || o.Rows < 1:
 		return nil, fmt.Errorf("%w: a look every %d rounds at %d rows", ErrInput, o.LookEvery, o.Rows)
 	}
@@ -79,17 +79,6 @@ func (s *Sequential) looks() []int {
 func (s *Sequential) Planned(round int) bool {
 	return round == s.o.MaxRounds ||
 		round >= s.o.MinRounds && round < s.o.MaxRounds && (round-s.o.MinRounds)%s.o.LookEvery == 0
-}
-
-// LastLook is the latest planned round up to the given one, 0 if there is none:
-// what an interrupted run may be judged at.
-func (s *Sequential) LastLook(round int) int {
-	for r := min(round, s.o.MaxRounds); r >= s.o.MinRounds; r-- {
-		if s.Planned(r) {
-			return r
-		}
-	}
-	return 0
 }
 
 // Confidence is that of the interval of one row at one look.

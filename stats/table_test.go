@@ -120,11 +120,6 @@ func TestSequential(t *testing.T) {
 	if got := rule.looks(); !slices.Equal(got, []int{6, 8, 10, 11}) {
 		t.Errorf("looks at %v", got)
 	}
-	for round, want := range map[int]int{5: 0, 6: 6, 7: 6, 10: 10, 11: 11, 40: 11} {
-		if got := rule.LastLook(round); got != want {
-			t.Errorf("last look up to %d: %d, want %d", round, got, want)
-		}
-	}
 	// Between Bonferroni over the looks and no correction.
 	if c := 1 - rule.Confidence(); c <= 0.05/2/4 || c >= 0.05/2 {
 		t.Errorf("level %v", c)
@@ -152,7 +147,13 @@ func TestSequential(t *testing.T) {
 	if _, err := rule.Look(6, at(6, 1), at(6, 1), at(6, 1)); err == nil {
 		t.Error("three rows were judged by a rule for two")
 	}
-	if _, err := NewSequential(SequentialOptions{MinRounds: 5, MaxRounds: 1000}); err == nil {
+	if _, err := NewSequential(SequentialOptions{MinRounds: 5, MaxRounds: 1000, LookEvery: 1}); err == nil {
 		t.Error("a thousand looks were accepted")
+	}
+	for maxRounds, every := range map[int]int{5: 1, 204: 1, 205: 2, 402: 2, 403: 2, 404: 3, MaxRounds: 5} {
+		rule, err := NewSequential(SequentialOptions{MinRounds: 5, MaxRounds: maxRounds})
+		if err != nil || rule.o.LookEvery != every {
+			t.Errorf("up to %d rounds: a look every %d, want %d; %v", maxRounds, rule.o.LookEvery, every, err)
+		}
 	}
 }
