@@ -26,17 +26,17 @@ func (r *runner) rounds(ctx context.Context, w *caseWork) error {
 	first := r.nextRound(w.id)
 	w.firstRound = first
 	for round := first; round <= limit; round++ {
-		lines, err := r.roundUntilQuiet(ctx, w, round)
+		disturbed, err := r.roundUntilQuiet(ctx, w, round, stop.add)
 		if err != nil {
 			return err
 		}
 		done := round - first + 1
 		left := time.Since(began) / time.Duration(done) * time.Duration(limit-round)
-		r.progress.Round(round, limit, disturbedOf(lines), left)
+		r.progress.Round(round, limit, disturbed, left)
 		if !w.alive() {
 			return nil
 		}
-		if why := stop.look(round, lines, time.Since(began)); why != "" {
+		if why := stop.look(w, round, time.Since(began)); why != "" {
 			r.note("info", "stopped", w.id, "", round, why)
 			return nil
 		}
@@ -73,8 +73,8 @@ func (w *caseWork) alive() bool {
 }
 
 // roundUntilQuiet measures one round, again when it was disturbed. Every attempt
-// is retained; the last one is returned.
-func (r *runner) roundUntilQuiet(ctx context.Context, w *caseWork, round int) ([]evidence.Line, error) {
+// is retained and then told; what disturbed the last one is returned.
+func (r *runner) roundUntilQuiet(ctx context.Context, w *caseWork, round int, tell func(attempt []evidence.Line)) ([]string, error) {
 	already, _ := r.state.Complete(w.id, round)
 	first := already + 1
 	for attempt := first; ; attempt++ {
@@ -100,30 +100,25 @@ func (r *runner) roundUntilQuiet(ctx context.Context, w *caseWork, round int) ([
 		if err != nil {
 			return nil, err
 		}
+		tell(lines)
 		why := disturbedOf(lines)
 		if len(why) == 0 {
-			return lines, nil
+			return nil, nil
 		}
 		r.note("info", "round-disturbed", w.id, "", round, strings.Join(why, "; "))
 		if attempt-first+1 >= r.spec.Repeats {
-			return lines, nil
+			return why, nil
 		}
 	}
 }
 
 func disturbedOf(lines []evidence.Line) []string {
-	seen := map[string]bool{}
 	var out []string
 	for _, l := range lines {
-		for _, d := range l.Disturbed {
-			if !seen[d] {
-				seen[d] = true
-				out = append(out, d)
-			}
-		}
+		out = append(out, l.Disturbed...)
 	}
-	sort.Strings(out)
-	return out
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // round measures every arm once in every cell, in the round's order. Cells are

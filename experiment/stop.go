@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -9,51 +10,55 @@ import (
 	"mage/stats"
 )
 
-// stopper ends the rounds of a case early when its spec asks for that. Its zero
-// value never does.
+// stopper ends the rounds of a case early when its spec asks for that. It judges
+// as a report will: by the same rounds, options and level, so that a case that
+// stopped because it was decided is not undecided there. Its zero value never
+// stops.
 type stopper struct {
 	spec  *Spec
 	rule  *stats.Sequential
-	pairs []pair // what is compared: one row of the rule each, per cell
-	// medians of every round by arm and cell.
-	medians map[cellArm][]float64
+	cells []evidence.Cell
+	// counted holds the medians by arm of every round that counts: of its last
+	// attempt at the cell in which no arm was disturbed.
+	counted map[evidence.Cell]map[int]map[string]float64
 }
 
-type pair struct{ arm, baseline string }
-
-type cellArm struct{ cell, arm string }
+// pair is what is compared: a row of the table in each cell.
+type pair struct{ arm, baseline arm }
 
 func (r *runner) newStopper(w *caseWork) (*stopper, error) {
 	s := &stopper{spec: r.spec}
 	if r.spec.Stop == nil {
 		return s, nil
 	}
-	s.medians = map[cellArm][]float64{}
-	s.pairs = r.spec.pairs(w.entrants)
-	// The report judges all cases as one table, so the rule must too: a case that
-	// stopped because it was decided must not be undecided there.
+	for _, m := range r.modes {
+		for _, c := range r.spec.Caches {
+			s.cells = append(s.cells, evidence.Cell{Case: w.id, Mode: m.String(), Cache: c})
+		}
+	}
+	// The report judges all cases as one table, so the rule must too.
 	cases, err := r.spec.Plan()
 	if err != nil {
 		return nil, err
 	}
-	rows := len(s.pairs) * len(r.modes) * len(r.spec.Caches) * len(cases)
+	offered := slices.DeleteFunc(slices.Clone(r.arms), func(a arm) bool { return a.impl == nil })
+	rows := len(r.spec.pairs(offered)) * len(s.cells) * len(cases)
 	if rows == 0 {
-		return &stopper{spec: r.spec}, nil
+		return s, nil
 	}
-	rule, err := stats.NewSequential(stats.SequentialOptions{
+	s.rule, err = stats.NewSequential(stats.SequentialOptions{
 		MinRounds: max(r.spec.Rounds, stats.VerdictRounds), MaxRounds: max(r.spec.Stop.MaxRounds, stats.VerdictRounds),
 		Alpha: 1 - r.spec.Confidence, Rows: rows,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("stopping rule: %w", err)
 	}
-	s.rule = rule
 	// A resumed case continues with the rounds that it has.
-	for round := 1; round < r.nextRound(w.id); round++ {
-		attempts, _ := r.state.Complete(w.id, round)
-		for _, l := range r.state.Lines {
-			if l.Case == w.id && l.Round == round && l.Attempt == attempts {
-				s.add(l)
+	s.counted = map[evidence.Cell]map[int]map[string]float64{}
+	for _, c := range s.cells {
+		for _, attempt := range r.state.Rounds(c) {
+			for _, l := range attempt.Lines {
+				s.count(l)
 			}
 		}
 	}
@@ -62,58 +67,79 @@ func (r *runner) newStopper(w *caseWork) (*stopper, error) {
 
 // pairs lists which arms are compared with which: on each device, with the first
 // baseline that takes part. Controls are not rows; they give the resolution.
-func (s *Spec) pairs(entrants []*entrant) []pair {
-	base := map[string]string{}
+func (s *Spec) pairs(arms []arm) []pair {
+	base := map[string]arm{}
 	for _, name := range s.Baseline {
-		for _, e := range entrants {
-			if e.arm.spec == name && e.arm.ControlOf == "" && base[e.arm.Device] == "" && e.op != nil {
-				base[e.arm.Device] = e.arm.ID
+		for _, a := range arms {
+			if a.spec == name && a.ControlOf == "" && base[a.Device].ID == "" {
+				base[a.Device] = a
 			}
 		}
 	}
 	var out []pair
-	for _, e := range entrants {
-		if b := base[e.arm.Device]; b != "" && b != e.arm.ID && e.arm.ControlOf == "" && e.op != nil {
-			out = append(out, pair{e.arm.ID, b})
+	for _, a := range arms {
+		if b := base[a.Device]; b.ID != "" && b.ID != a.ID && a.ControlOf == "" {
+			out = append(out, pair{a, b})
 		}
 	}
 	return out
 }
 
-func (s *stopper) add(l evidence.Line) {
-	k := cellArm{l.Mode + " " + l.Cache, l.Arm}
-	s.medians[k] = append(s.medians[k], stats.Median(l.Samples))
+// add takes in an attempt at a round.
+func (s *stopper) add(attempt []evidence.Line) {
+	if s.rule == nil {
+		return
+	}
+	disturbed := map[evidence.Cell]bool{}
+	for _, l := range attempt {
+		c := evidence.Cell{Case: l.Case, Mode: l.Mode, Cache: l.Cache}
+		disturbed[c] = disturbed[c] || len(l.Disturbed) > 0
+	}
+	for c, bad := range disturbed {
+		if !bad {
+			delete(s.counted[c], attempt[0].Round) // an earlier attempt
+		}
+	}
+	for i := range attempt {
+		if l := &attempt[i]; !disturbed[evidence.Cell{Case: l.Case, Mode: l.Mode, Cache: l.Cache}] {
+			s.count(l)
+		}
+	}
 }
 
-// look takes in a finished round and returns why the rounds should end, or "".
-func (s *stopper) look(round int, lines []evidence.Line, spent time.Duration) string {
-	if s.rule == nil {
+func (s *stopper) count(l *evidence.Line) {
+	c := evidence.Cell{Case: l.Case, Mode: l.Mode, Cache: l.Cache}
+	if s.counted[c] == nil {
+		s.counted[c] = map[int]map[string]float64{}
+	}
+	if s.counted[c][l.Round] == nil {
+		s.counted[c][l.Round] = map[string]float64{}
+	}
+	s.counted[c][l.Round][l.Arm] = stats.Median(l.Samples)
+}
+
+// medians returns those of two arms in the rounds where both have one.
+func (s *stopper) medians(c evidence.Cell, a, b string) (as, bs []float64) {
+	for _, round := range slices.Sorted(maps.Keys(s.counted[c])) {
+		x, measured := s.counted[c][round][a]
+		y, both := s.counted[c][round][b]
+		if measured && both {
+			as, bs = append(as, x), append(bs, y)
+		}
+	}
+	return as, bs
+}
+
+// look judges the case after a round and returns why the rounds should end, or "".
+func (s *stopper) look(w *caseWork, round int, spent time.Duration) string {
+	if s.spec.Stop == nil {
 		return ""
 	}
-	var cells []string
-	for _, l := range lines {
-		s.add(l)
-		if c := l.Mode + " " + l.Cache; !slices.Contains(cells, c) {
-			cells = append(cells, c)
-		}
-	}
-	var rows []stats.Comparison
-	for _, c := range cells {
-		for _, p := range s.pairs {
-			arm, base := s.medians[cellArm{c, p.arm}], s.medians[cellArm{c, p.baseline}]
-			if len(arm) != round || len(base) != round {
-				continue // the cell is unavailable to one of them
+	if s.rule != nil && s.rule.Planned(round) {
+		if rows := s.rows(w); len(rows) > 0 {
+			if l, err := s.rule.Look(round, rows...); err == nil && l.Stop {
+				return l.Reason
 			}
-			row, err := stats.Paired(arm, base, stats.Options{Confidence: s.spec.Confidence,
-				Margin: s.spec.Margin, Resolution: s.resolution(c, p.baseline)})
-			if err == nil {
-				rows = append(rows, row)
-			}
-		}
-	}
-	if len(rows) > 0 && s.rule.Planned(round) {
-		if l, err := s.rule.Look(round, rows...); err == nil && l.Stop {
-			return l.Reason
 		}
 	}
 	if limit := s.spec.Stop.MaxTime.Duration; limit > 0 && spent > limit {
@@ -122,15 +148,54 @@ func (s *stopper) look(round int, lines []evidence.Line, spent time.Duration) st
 	return ""
 }
 
-// resolution of a cell by the baseline's control, 0 where there is none yet.
-func (s *stopper) resolution(cell, baseline string) float64 {
-	control, base := s.medians[cellArm{cell, baseline + controlSuffix}], s.medians[cellArm{cell, baseline}]
-	if len(control) == 0 || len(control) != len(base) {
-		return 0
+// rows compares the arms that have not failed, in every cell that both measured.
+func (s *stopper) rows(w *caseWork) []stats.Comparison {
+	var sound []arm
+	for _, e := range w.entrants {
+		if e.op != nil && !e.failed() {
+			sound = append(sound, e.arm)
+		}
 	}
-	res, err := stats.NewResolution(control, base, 0, stats.Options{Confidence: s.spec.Confidence})
-	if err != nil {
-		return 0
+	var rows []stats.Comparison
+	for _, c := range s.cells {
+		measured := slices.DeleteFunc(slices.Clone(sound), func(a arm) bool {
+			here, _ := s.medians(c, a.ID, a.ID)
+			return len(here) == 0 // the cell is unavailable to it
+		})
+		for _, p := range s.spec.pairs(measured) {
+			arm, base := s.medians(c, p.arm.ID, p.baseline.ID)
+			if len(arm) == 0 {
+				continue
+			}
+			o := s.options()
+			o.Margin, o.Resolution = s.spec.Margin, s.resolution(c, p.baseline.Device, sound)
+			if row, err := stats.Paired(arm, base, o); err == nil {
+				rows = append(rows, row)
+			}
+		}
 	}
-	return res.Effect
+	return rows
+}
+
+// options of a comparison, but for margin and resolution. The report's intervals
+// come from the same seed.
+func (s *stopper) options() stats.Options {
+	return stats.Options{Confidence: s.spec.Confidence, Seed: s.spec.Seed}
+}
+
+// resolution is the largest that a device's controls give, 0 where there is none.
+func (s *stopper) resolution(c evidence.Cell, device string, sound []arm) (effect float64) {
+	for _, a := range sound {
+		if a.ControlOf == "" || a.Device != device {
+			continue
+		}
+		control, twin := s.medians(c, a.ID, a.ControlOf)
+		if len(control) < 2 {
+			continue // no interval, no resolution
+		}
+		if r, err := stats.NewResolution(control, twin, 0, s.options()); err == nil {
+			effect = max(effect, r.Effect)
+		}
+	}
+	return effect
 }

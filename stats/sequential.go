@@ -84,14 +84,15 @@ func (s *Sequential) Planned(round int) bool {
 // Confidence is that of the interval of one row at one look.
 func (s *Sequential) Confidence() float64 { return 1 - s.each }
 
-// Look judges all rows after that many rounds. Every row must be compared over
-// exactly those rounds, and there must not be more rows than declared.
+// Look judges all rows after that many rounds. No row may be compared over more
+// rounds than those (over fewer it may be: a disturbed round is lost to it), and
+// there must not be more rows than declared.
 func (s *Sequential) Look(round int, rows ...Comparison) (Look, error) {
 	if len(rows) == 0 || len(rows) > s.o.Rows {
 		return Look{}, fmt.Errorf("%w: %d rows, the rule was declared for %d", ErrInput, len(rows), s.o.Rows)
 	}
 	for i, c := range rows {
-		if c.Rounds != round {
+		if c.Rounds > round {
 			return Look{}, fmt.Errorf("%w: row %d compares %d rounds at the look of round %d", ErrInput, i, c.Rounds, round)
 		}
 	}

@@ -141,8 +141,11 @@ func TestSequential(t *testing.T) {
 	if err != nil || !look.Stop || look.Open != 1 {
 		t.Errorf("the budget: %+v, %v", look, err)
 	}
-	if _, err := rule.Look(8, at(6, 0.5)); err == nil {
-		t.Error("six rounds were judged at round 8")
+	if look, err := rule.Look(8, at(6, 0.5)); err != nil || !look.Stop {
+		t.Errorf("two of eight rounds were disturbed: %+v, %v", look, err)
+	}
+	if _, err := rule.Look(6, at(8, 0.5)); err == nil {
+		t.Error("eight rounds were judged at round 6")
 	}
 	if _, err := rule.Look(6, at(6, 1), at(6, 1), at(6, 1)); err == nil {
 		t.Error("three rows were judged by a rule for two")
