@@ -153,6 +153,28 @@ func TestDisturbedArmDiscardsTheAttempt(t *testing.T) {
 	}
 }
 
+// A round of which one cell was disturbed when the run was killed is measured
+// again in the next session, in every cell: it counts once.
+func TestRoundOfTwoSessionsCountsOnce(t *testing.T) {
+	s := duel(0.8, nil)
+	again := *s.Entry(s.Record.Cases[0].ID, "cuda/first@driver", "", 0)
+	again.Session = 2
+	s.Record.Entries[len(s.Record.Entries)-1] = again
+	again.Arm = "cuda/vector@driver"
+	s.Record.Entries = append(s.Record.Entries, again)
+	run := s.Run()
+	for _, l := range run.Lines {
+		if l.Round == 20 {
+			l.Session, l.Attempt, l.Samples = 2, 2, []float64{70}
+			run.Lines = append(run.Lines, l)
+		}
+	}
+	x := cell(t, build(t, run), "cuda/vector@driver", "span")
+	if x.Rounds != 20 || x.Effect == nil || x.Effect.Pairs != 20 || x.RoundUS[19] != 70 {
+		t.Errorf("%d rounds, the last %v, effect %+v; want 20, the last of 70 µs", x.Rounds, x.RoundUS[len(x.RoundUS)-1:], x.Effect)
+	}
+}
+
 func TestRoundsArePairedWithinASession(t *testing.T) {
 	s := duel(0.8, nil)
 	s.Record.Entries[1].Session = 2

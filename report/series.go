@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"mage/evidence"
@@ -69,29 +70,15 @@ func (s *series) sampleCount() (n int) {
 // pair returns the medians of two series in the rounds where both have a line of
 // the same undisturbed attempt: the last such attempt of each round.
 func pair(a, b *series) (as, bs []float64) {
-	type round struct{ session, round int }
-	var order []round
-	last := map[round]int{}
+	last := map[int]attemptID{}
 	for id := range a.byAttempt {
-		if _, both := b.byAttempt[id]; !both {
-			continue
-		}
-		r := round{id.session, id.round}
-		if old, seen := last[r]; !seen {
-			order = append(order, r)
-			last[r] = id.attempt
-		} else if id.attempt > old {
-			last[r] = id.attempt
+		_, both := b.byAttempt[id]
+		if old, seen := last[id.round]; both && (!seen || id.attempt > old.attempt) {
+			last[id.round] = id
 		}
 	}
-	slices.SortFunc(order, func(x, y round) int {
-		if x.session != y.session {
-			return x.session - y.session
-		}
-		return x.round - y.round
-	})
-	for _, r := range order {
-		id := attemptID{r.session, r.round, last[r]}
+	for _, round := range slices.Sorted(maps.Keys(last)) {
+		id := last[round]
 		as = append(as, a.byAttempt[id].median)
 		bs = append(bs, b.byAttempt[id].median)
 	}
@@ -190,17 +177,16 @@ func (s *series) count() {
 		s.byAttempt[id] = m
 		s.counted = append(s.counted, m)
 	}
+	// A round that was interrupted is tried again in the next session, which goes
+	// on counting its attempts.
 	slices.SortFunc(s.counted, func(x, y measured) int {
-		if x.Session != y.Session {
-			return x.Session - y.Session
-		}
 		if x.Round != y.Round {
 			return x.Round - y.Round
 		}
 		return y.Attempt - x.Attempt
 	})
 	s.counted = slices.CompactFunc(s.counted, func(x, y measured) bool {
-		return x.Session == y.Session && x.Round == y.Round
+		return x.Round == y.Round
 	})
 	for _, m := range s.counted {
 		s.replayUS = append(s.replayUS, m.ReplayUS...)
