@@ -75,7 +75,7 @@ func Build(run *evidence.Run, o Options) (*Report, error) {
 	r.Graphs = graphs(all)
 	r.Calibration = calibrations(rec)
 	r.Unavailable = missing(rec)
-	r.Warnings = b.allWarnings(run)
+	r.Warnings = b.allWarnings(run, r.Warnings)
 	return r, nil
 }
 

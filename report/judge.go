@@ -64,7 +64,7 @@ func (b *builder) compare(all []*series) error {
 		}
 	}
 	b.report.Header.Comparisons = len(pending)
-	b.report.Header.Resolution = poolResolutions(resolutions)
+	b.pool(resolutions)
 	return decide(pending, 1-b.opts.Confidence, b.rec.Plan)
 }
 
@@ -298,20 +298,32 @@ func decide(cells []*Cell, alpha float64, plan evidence.Plan) error {
 	return nil
 }
 
-func poolResolutions(all []measuredResolution) []Resolution {
-	var out []Resolution
+// pool joins the controls that were measured alike over the cases.
+func (b *builder) pool(all []measuredResolution) {
+	type alike struct{ mode, cache, device string }
+	var order []alike
+	groups := map[alike][]stats.Resolution{}
 	for _, m := range all {
-		i := slices.IndexFunc(out, func(r Resolution) bool {
-			return r.Mode == m.mode && r.Cache == m.cache && r.Device == m.device
-		})
-		if i < 0 {
-			out = append(out, Resolution{Mode: m.mode, Cache: m.cache, Device: m.device, Low: m.Effect, High: m.Effect, Cases: 1})
-			continue
+		k := alike{m.mode, m.cache, m.device}
+		if groups[k] == nil {
+			order = append(order, k)
 		}
-		out[i].Low, out[i].High = min(out[i].Low, m.Effect), max(out[i].High, m.Effect)
-		out[i].Cases++
+		groups[k] = append(groups[k], m.Resolution)
 	}
-	return out
+	for _, k := range order {
+		p := stats.PoolResolutions(groups[k])
+		r := Resolution{Mode: k.mode, Cache: k.cache, Device: k.device, Low: p.Effect, High: p.Effect,
+			Controls: p.Cells, FalsePositives: p.FalsePositives, P: p.P}
+		for _, one := range groups[k] {
+			r.Low = min(r.Low, one.Effect)
+		}
+		b.report.Header.Resolution = append(b.report.Header.Resolution, r)
+		for _, w := range p.Warnings {
+			w := fromStats(w)
+			w.Text, w.Mode, w.Cache = "more A/A controls differ from themselves than chance allows", k.mode, k.cache
+			b.report.Warnings = append(b.report.Warnings, w)
+		}
+	}
 }
 
 // absentees says which arms have no sample of a case because they failed.

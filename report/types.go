@@ -61,9 +61,13 @@ type Resolution struct {
 	Mode   string  `json:"mode"`
 	Cache  string  `json:"cache"`
 	Device string  `json:"device"`
-	Low    float64 `json:"low"`  // over the cases
-	High   float64 `json:"high"` // over the cases
-	Cases  int     `json:"cases"`
+	Low    float64 `json:"low"`  // over the controls
+	High   float64 `json:"high"` // over the controls
+	// Controls counts them over the cases, FalsePositives those whose interval
+	// excludes 1; P is the probability of as many by chance.
+	Controls       int     `json:"controls"`
+	FalsePositives int     `json:"false_positives"`
+	P              float64 `json:"p"`
 }
 
 // CaseResult is one case with everything measured on it.

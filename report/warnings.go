@@ -171,10 +171,9 @@ func (b *builder) identical(caseID, arm string) (Warning, bool) {
 		Detail: mine.Identity.BinaryKind + " " + short(mine.Identity.BinarySHA256)}, true
 }
 
-// allWarnings lists those of the record and those of the cells: errors first,
+// allWarnings adds to out those of the record and those of the cells: errors first,
 // then warnings, then notes, each in the order of the tables.
-func (b *builder) allWarnings(run *evidence.Run) []Warning {
-	var out []Warning
+func (b *builder) allWarnings(run *evidence.Run, out []Warning) []Warning {
 	if b.rec.Status != evidence.Complete {
 		text := "the record is incomplete"
 		if b.rec.Status == evidence.Running {
