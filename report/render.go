@@ -25,14 +25,6 @@ func Formats() []string {
 	return []string{string(TableFormat), string(Markdown), string(CSV), string(JSON), string(LaTeX), string(BenchmarkLines)}
 }
 
-// ParseFormat reads the name of a format.
-func ParseFormat(s string) (Format, error) {
-	if slices.Contains(Formats(), s) {
-		return Format(s), nil
-	}
-	return "", fmt.Errorf("unknown format %q (%s)", s, strings.Join(Formats(), ", "))
-}
-
 // RenderOptions say how to draw. The zero value draws plain text of any width.
 type RenderOptions struct {
 	Color bool // ANSI colours, table format only

@@ -4,18 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/BurntSushi/toml"
 
+	"mage/contract"
 	"mage/experiment"
 	"mage/impl"
 )
 
 type benchCommand struct {
-	Contract  string        `arg:"" optional:"" help:"matmul, gelu, layernorm, triangle or neighbor; all of them by default."`
+	Contract  string        `arg:"" optional:"" help:"One of ${contracts}; all of them by default."`
 	Impl      []string      `help:"Implementations, the baseline first; by default all that this machine has." placeholder:"NAME"`
 	Shape     []string      `help:"A family (small, default, medium, large, tails) or dims such as R=4096,D=768; may be repeated." default:"default" placeholder:"SHAPE" sep:"none"`
 	Dist      []string      `help:"Input distributions." placeholder:"NAME"`
@@ -83,7 +85,7 @@ func (c *benchCommand) spec(available []impl.Implementation) (string, error) {
 	}
 	contracts := []string{c.Contract}
 	if c.Contract == "" {
-		contracts = []string{"matmul", "gelu", "layernorm", "triangle", "neighbor"}
+		contracts = contractNames()
 	}
 	var families []string
 	var dims []map[string]int
@@ -123,6 +125,16 @@ func (c *benchCommand) spec(available []impl.Implementation) (string, error) {
 	doc["case"] = cases
 	text, err := toml.Marshal(doc)
 	return string(text), err
+}
+
+// contractNames lists the contracts, once each.
+func contractNames() (names []string) {
+	for _, c := range contract.All() {
+		if !slices.Contains(names, c.Name()) {
+			names = append(names, c.Name())
+		}
+	}
+	return names
 }
 
 // baselines are the first named implementation, or the first on each device.

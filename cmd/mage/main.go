@@ -9,10 +9,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
+
+	"mage/report"
 )
 
 // version and commit are set by the linker; a plain build leaves them as here.
@@ -65,7 +68,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		kong.Name("mage"),
 		kong.Description("A laboratory for GPU kernels: which changes improve a real workload, and why?"),
 		kong.Writers(stdout, stderr),
-		kong.Vars{"version": version},
+		kong.Vars{"version": version, "formats": strings.Join(report.Formats(), ", "),
+			"tables": strings.Join(report.TableIDs(), ", "), "contracts": strings.Join(contractNames(), ", ")},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.UsageOnError())
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 
 // outputFlags choose how tables are printed.
 type outputFlags struct {
-	Format string   `help:"How to print: table, markdown, csv, json, latex, benchfmt (for benchstat)." default:"table" enum:"table,markdown,csv,json,latex,benchfmt" placeholder:"FORMAT"`
+	Format string   `help:"How to print: ${enum} (benchfmt is for benchstat)." default:"table" enum:"${formats}" placeholder:"FORMAT"`
 	JSON   bool     `help:"The same as --format json."`
-	Table  []string `help:"Print only these tables: run, comparison, launch-paths, gates, graphs, resources, calibration, resolution, unavailable, warnings, overview." placeholder:"ID"`
+	Table  []string `help:"Print only these tables: ${enum}." enum:"${tables}" placeholder:"ID"`
 	Case   []string `help:"Print only cases that hold this word, such as gelu." placeholder:"WORD"`
 }
 
