@@ -26,6 +26,7 @@ func CalibrationFrom(r RawCalibration) Calibration {
 	if step, ok := smallestStep(r.EventUS); ok {
 		c.EventResolutionUS = &step
 	}
-	c.setProof(r.ReadBytes, r.HotUS, r.ColdUS[:min(len(r.ColdUS), len(r.HotUS))])
+	pairs := min(len(r.HotUS), len(r.ColdUS)) // a process that broke off has read one hot
+	c.setProof(r.ReadBytes, r.HotUS[:pairs], r.ColdUS[:pairs])
 	return c
 }

@@ -19,6 +19,10 @@ func TestCalibrationFromRawReadings(t *testing.T) {
 	if CalibrationFrom(r).FlushProved {
 		t.Error("a flush that changes nothing is proved")
 	}
+	r.ColdUS = repeat(3)[:14]
+	if c := CalibrationFrom(r); !c.FlushProved || c.ReadColdUS != 3 {
+		t.Errorf("a hot reading without its cold one: %+v", c)
+	}
 	r.HotUS, r.ColdUS = nil, nil
 	if CalibrationFrom(r).FlushProved {
 		t.Error("a flush without readings is proved")
