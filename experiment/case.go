@@ -69,6 +69,9 @@ func (r *runner) runCase(ctx context.Context, c input.Case) error {
 		return err
 	}
 	if err := r.rounds(ctx, w); err != nil {
+		// The samples that an interruption leaves keep the gates they passed. The
+		// first error is the cause of another.
+		_ = r.retainEntries(w)
 		return err
 	}
 	for _, e := range w.entrants {

@@ -204,6 +204,12 @@ func TestInterruptThenResume(t *testing.T) {
 		t.Errorf("status %s (%s)", run.Record.Status, run.Record.Reason)
 	}
 	kept := len(run.Lines)
+	for _, e := range run.Record.Entries {
+		// Round 1 of the arm was judged: the record says how.
+		if !slices.ContainsFunc(e.Gates, func(g gate.Result) bool { return g.Stage == gate.LeftBehind && g.Passed }) {
+			t.Errorf("%s: the gates of an interrupted case are %+v", e.Arm, e.Gates)
+		}
+	}
 	b.measured = nil
 	if _, err := Resume(context.Background(), out.Dir, lab(a), Options{}); err == nil {
 		t.Error("resumed without an arm that the spec names")
