@@ -41,7 +41,7 @@ func (f laboratoryFlags) open(ctx context.Context, wanted []string) (*machine.Ma
 func runOptions(results string, p experiment.Progress) experiment.Options {
 	cache, err := refcache.New()
 	if err != nil {
-		p.Note("note: references are not cached: " + err.Error())
+		p.Note("note: " + err.Error())
 	}
 	return experiment.Options{Results: results, Cache: cache, Progress: p}
 }

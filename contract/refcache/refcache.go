@@ -55,7 +55,10 @@ func (k Cache) Reference(c contract.Contract, d contract.Dims, in contract.Tenso
 	}
 	ref = c.Reference(d, in)
 	if err := k.store(path, key, ref); err != nil {
-		warning = errors.Join(warning, fmt.Errorf("reference cache: not kept: %w", err))
+		if warning == nil {
+			return ref, fmt.Errorf("reference cache: not kept: %w", err)
+		}
+		warning = fmt.Errorf("%w; not kept: %w", warning, err)
 	}
 	return ref, warning
 }
