@@ -16,6 +16,8 @@ const (
 type Work struct {
 	FLOPs float64 // the mathematics' own operations; an FMA counts as two
 	Bytes int64   // each input read once and the output written once
+	// Written are those of Bytes that are the output's.
+	Written int64
 	// FP32 says that the mathematics is strict single precision, the only one
 	// whose peak rate gpu.Info gives; otherwise only the bandwidth bounds it.
 	FP32 bool
@@ -32,18 +34,24 @@ type Floor struct {
 // Of returns the roofline time of w on d (Williams, Waterman, Patterson 2009):
 // the larger of FLOPs ÷ peak rate and memory traffic ÷ peak bandwidth. With a
 // hot cache as many compulsory bytes as the last-level cache holds may never
-// reach memory, so only the rest counts; with a cold one every byte does. An
-// unknown peak (0), or a hot cache of unknown size, gives no bound. The peaks
-// are upper bounds, so the floor is a lower one.
+// reach memory, so only the rest counts. With a cold one every input does, but
+// what the cache holds of the output may be written back when the clock has
+// stopped. An unknown peak (0) gives no bound, and a cache of unknown size may
+// hold everything. The peaks are upper bounds, so the floor is a lower one.
 func Of(w Work, d gpu.Info, cold bool) Floor {
 	var f Floor
 	if w.FP32 && d.PeakFP32 > 0 {
 		f.Compute = w.FLOPs / d.PeakFP32 * 1e6
 	}
-	if d.PeakBandwidth > 0 && cold {
-		f.Memory = float64(w.Bytes) / d.PeakBandwidth * 1e6
-	} else if d.PeakBandwidth > 0 && d.L2Bytes > 0 {
-		f.Memory = float64(max(0, w.Bytes-d.L2Bytes)) / d.PeakBandwidth * 1e6
+	if d.PeakBandwidth > 0 {
+		stays := w.Bytes // may stay in the cache
+		if cold {
+			stays = w.Written
+		}
+		if d.L2Bytes > 0 {
+			stays = min(stays, d.L2Bytes)
+		}
+		f.Memory = float64(w.Bytes-stays) / d.PeakBandwidth * 1e6
 	}
 	switch {
 	case f.Compute > 0 && f.Compute >= f.Memory:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mage/contract"
 	"mage/evidence"
 	"mage/floor"
 	"mage/stats"
@@ -142,7 +143,7 @@ func (b *builder) cell(c *evidence.Case, s *series) (Cell, error) {
 		return cell, nil
 	}
 	rates(&cell, c, sum.Median)
-	f := floor.Of(floor.Work{FLOPs: c.FLOPs, Bytes: c.CompulsoryBytes, FP32: c.Precision == "fp32"},
+	f := floor.Of(floor.Work{FLOPs: c.FLOPs, Bytes: c.CompulsoryBytes, Written: written(c), FP32: c.Precision == "fp32"},
 		b.device(s.device).Info, s.Cache == string(timing.Cold))
 	if f.Bound != floor.None {
 		share := f.US / sum.Median
@@ -152,6 +153,16 @@ func (b *builder) cell(c *evidence.Case, s *series) (Cell, error) {
 		}
 	}
 	return cell, nil
+}
+
+// written is how many of a case's compulsory bytes are its output's: at most all,
+// for a contract that this version does not know.
+func written(c *evidence.Case) int64 {
+	k, err := contract.Find(c.Contract, contract.Precision(c.Precision))
+	if err != nil || k.CheckDims(c.Dims) != nil {
+		return c.CompulsoryBytes
+	}
+	return int64(k.Output(c.Dims).Bytes())
 }
 
 func rates(cell *Cell, c *evidence.Case, us float64) {

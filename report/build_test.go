@@ -207,6 +207,26 @@ func TestImpossibleTime(t *testing.T) {
 	}
 }
 
+// The output of a cold operation may still be in the cache when the clock stops:
+// only the reads are sure to have come from memory.
+func TestColdFloorHoldsTheReadsAlone(t *testing.T) {
+	for _, c := range []struct {
+		share      float64 // of the time that reads and writes take at the peak
+		impossible bool
+	}{{0.6, false}, {0.4, true}} {
+		s := duel(1, nil)
+		k := s.Record.Cases[0]
+		for i := range s.Cells {
+			s.Cells[i].Cache = "cold"
+		}
+		s.Cells[1].US = c.share * float64(k.CompulsoryBytes) / 4.8e12 * 1e6
+		x := cell(t, build(t, s.Run()), s.Cells[1].Arm, "span")
+		if (x.Verdict == report.Impossible) != c.impossible {
+			t.Errorf("%.1f of the time: %s", c.share, x.Verdict)
+		}
+	}
+}
+
 func TestSubmitTimeHasNoFloorAndNoRate(t *testing.T) {
 	s := duel(1, func(s *synthetic.Builder, x *synthetic.Cell) {})
 	for i := range s.Cells {
