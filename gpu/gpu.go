@@ -1,6 +1,6 @@
 // Package gpu is the device interface: memory, modules, launches, streams,
 // events, graphs, kernel traces and device state. Package gpu/cuda implements it
-// with the CUDA driver; gpu/simt will implement it by executing PTX on the CPU.
+// with the CUDA driver, gpu/simt by executing PTX on the CPU.
 //
 // It must not know contracts, kernels as data, or statistics. What a device does
 // not offer it reports with an *unavailable.Error.

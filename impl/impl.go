@@ -2,8 +2,9 @@
 // for one case as operations that can be gated and measured.
 //
 // Its subpackages are the kinds: impl/cpu (Go), impl/native (device kernels
-// through the driver), impl/python (PyTorch and Triton in a worker process). It
-// must not know experiments, records or statistics.
+// through the driver), impl/exec (native programs), impl/python (PyTorch and
+// Triton in a worker process). It must not know experiments, records or
+// statistics.
 package impl
 
 import (
