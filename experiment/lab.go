@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"slices"
 	"strings"
 
 	"mage/evidence"
@@ -48,7 +49,8 @@ func (l *Lab) lacking(name string) *unavailable.Error {
 	return l.Lacking[name]
 }
 
-// names lists every implementation that this version knows, available or not.
+// names lists every implementation that this version knows, available or not; in
+// one order, because the first of two that are as near is the one suggested.
 func (l *Lab) names() []string {
 	var out []string
 	for _, i := range l.Implementations {
@@ -57,10 +59,11 @@ func (l *Lab) names() []string {
 	for n := range l.Lacking {
 		out = append(out, n)
 	}
+	slices.Sort(out)
 	return out
 }
 
-// launchPath of an implementation that the machine lacks is unknown here.
+// unknownPath stands for the launch path of an implementation that is lacking.
 const unknownPath = "unavailable"
 
 func unavailableRecord(e *unavailable.Error) *evidence.Unavailable {
