@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,34 @@ func stopped(run *evidence.Run) string {
 		}
 	}
 	return ""
+}
+
+func TestStoppingRuleEndsWhenDecided(t *testing.T) {
+	text := strings.Replace(fakeSpec, "[[case]]", "[stop]\nmax_rounds = 40\n[[case]]", 1)
+	a, b := &fake{name: "fake/a", us: 10}, &fake{name: "fake/b", us: 5}
+	noise := 0
+	jitter := func(o *fakeOperation, _ timing.Request) error {
+		// A small, varying time lets the intervals have a width.
+		noise++
+		o.fake.us *= 1 + 0.001*float64(noise%3-1)
+		return nil
+	}
+	a.measured, b.measured = jitter, jitter
+	out, err := Run(context.Background(), parse(t, text), lab(a, b), Options{Results: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := load(t, out.Dir)
+	last := 0
+	for _, l := range run.Lines {
+		last = max(last, l.Round)
+	}
+	if last < 5 || last >= 40 {
+		t.Errorf("a factor of two was decided after %d rounds", last)
+	}
+	if !slices.ContainsFunc(run.Events, func(e evidence.Event) bool { return e.What == "stopped" && e.Detail != "" }) {
+		t.Error("no event says why it stopped")
+	}
 }
 
 // The report leaves disturbed rounds out. A rule that counted them would stop at
