@@ -40,7 +40,9 @@ func CompareRuns(a, b *evidence.Run, o Options) (*Comparison, error) {
 	m := matcher{a: a.Record, b: b.Record, ra: ra, rb: rb}
 	c.Rows = m.rows()
 	c.Notes = m.onlyInOne()
-	c.decideAcross()
+	if err := c.decideAcross(a.Record.Plan, b.Record.Plan); err != nil {
+		return nil, err
+	}
 	c.settle()
 	return c, nil
 }
@@ -186,14 +188,25 @@ func (m matcher) onlyInOne() (notes []string) {
 
 // decideAcross gives the comparable rows their quotient, interval and verdict.
 // As in a report, the verdicts are read off intervals that hold together: with k
-// rows at confidence 1−α/k each.
-func (c *Comparison) decideAcross() {
+// rows at confidence 1−α/k each, and less where a stopping rule chose the rounds.
+func (c *Comparison) decideAcross(planA, planB evidence.Plan) error {
 	for _, r := range c.Rows {
 		if r.Verdict == "" {
 			c.Compared++
 		}
 	}
-	each := (1 - c.Confidence) / float64(max(1, c.Compared))
+	if c.Compared == 0 {
+		return nil
+	}
+	alpha, looks := 1-c.Confidence, 1.0
+	for _, plan := range []evidence.Plan{planA, planB} {
+		l, err := looksOf(plan, alpha, c.Compared)
+		if err != nil {
+			return err
+		}
+		looks = max(looks, l)
+	}
+	each := alpha / float64(c.Compared) / looks
 	for i := range c.Rows {
 		r := &c.Rows[i]
 		if r.Verdict != "" {
@@ -212,6 +225,7 @@ func (c *Comparison) decideAcross() {
 			r.Verdict = Verdict(table.Judge(max(c.Margin, x.Margin, y.Margin)))
 		}
 	}
+	return nil
 }
 
 // quotient is the interval of b's ratio over a's, two independent estimates with

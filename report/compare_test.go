@@ -97,6 +97,23 @@ func TestCompareRuns(t *testing.T) {
 	}
 }
 
+// Rounds that a stopping rule chose in one of the records cost error there too.
+func TestCompareRunsPaysForLooks(t *testing.T) {
+	compare := func(stop bool) report.ComparedRow {
+		b := later(0.9, 1, 7)
+		b.Record.Plan.Stop, b.Record.Plan.MaxRounds = stop, 60
+		got, err := report.CompareRuns(duel(0.8, nil).Run(), b.Run(), report.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Rows[1]
+	}
+	fixed, looked := compare(false), compare(true)
+	if *looked.TableLow >= *fixed.TableLow || *looked.TableHigh <= *fixed.TableHigh || *looked.Low != *fixed.Low {
+		t.Errorf("[%v, %v] with looks, [%v, %v] without", *looked.TableLow, *looked.TableHigh, *fixed.TableLow, *fixed.TableHigh)
+	}
+}
+
 func TestCompareRunsWithoutACommonControl(t *testing.T) {
 	for name, change := range map[string]func(*synthetic.Builder){
 		"other binary":   func(s *synthetic.Builder) { s.Record.Entries[0].Identity.BinarySHA256 = strings.Repeat("3c", 32) },

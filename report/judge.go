@@ -7,7 +7,6 @@ import (
 
 	"mage/evidence"
 	"mage/stats"
-	"mage/timing"
 )
 
 // compare fills the report's cases: groups of what can be compared, with the
@@ -144,71 +143,6 @@ func bounds(i stats.Interval) (lo, hi *float64) {
 
 func finite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
 
-// measuredResolution is the resolution of one group, by one control.
-type measuredResolution struct {
-	mode, cache, device string
-	stats.Resolution
-}
-
-// controls judges the A/A controls of a group and sets its resolution: the
-// largest that any of them gives.
-func (b *builder) controls(g *Group, all []*series) ([]measuredResolution, error) {
-	var out []measuredResolution
-	for i := range g.Cells {
-		cell := &g.Cells[i]
-		of := b.arm(cell.Arm).ControlOf
-		if of == "" || cell.Verdict != "" {
-			continue
-		}
-		cell.Verdict = Control
-		twin := slices.IndexFunc(all, func(s *series) bool { return s.Arm == of })
-		if twin < 0 || g.Cells[twin].MedianUS == nil || g.Cells[twin].Verdict != "" {
-			cell.Why = "what it repeats, " + b.report.label(of) + ", was not measured here"
-			continue
-		}
-		control, base := pair(all[i], all[twin])
-		if len(control) == 0 {
-			cell.Why = "no round in common with " + b.report.label(of)
-			continue
-		}
-		e, err := b.paired(of, control, base, 0)
-		if err != nil {
-			return nil, fmt.Errorf("%s %s: %w", cell.Arm, g.Mode, err)
-		}
-		step := b.step(g)
-		r, err := stats.NewResolution(control, base, stats.TimerFloor(step, *g.Cells[twin].MedianUS, cell.Operations),
-			b.opts.stats(b.rec.Plan, 0))
-		if err != nil {
-			return nil, fmt.Errorf("%s %s: %w", cell.Arm, g.Mode, err)
-		}
-		cell.Effect = e
-		for _, w := range r.Warnings {
-			cell.Warnings = append(cell.Warnings, fromStats(w))
-		}
-		if finite(r.Effect) {
-			if g.Resolution == nil || r.Effect > *g.Resolution {
-				g.Resolution = &r.Effect
-			}
-			out = append(out, measuredResolution{g.Mode, g.Cache, g.Device, r})
-		}
-	}
-	return out, nil
-}
-
-// step is the smallest step of a group's instrument, µs, 0 if unknown.
-func (b *builder) step(g *Group) float64 {
-	c := b.calibration(g.Device)
-	switch {
-	case c == nil:
-		return 0
-	case g.Instrument == string(timing.HostClock):
-		return c.ClockResolutionUS
-	case g.Instrument == string(timing.CUDAEvent) && c.EventResolutionUS != nil:
-		return *c.EventResolutionUS
-	}
-	return 0
-}
-
 // baseline finds the first of the wanted baselines, given as arm or as
 // implementation, that has a usable time here; −1 if there is none.
 func (b *builder) baseline(g *Group) int {
@@ -259,16 +193,9 @@ func decide(cells []*Cell, alpha float64, plan evidence.Plan) error {
 	for i, c := range cells {
 		comparisons[i] = c.Effect.comparison
 	}
-	looks := 1.0
-	if plan.Stop {
-		rule, err := stats.NewSequential(stats.SequentialOptions{
-			MinRounds: max(plan.Rounds, stats.VerdictRounds), MaxRounds: max(plan.MaxRounds, stats.VerdictRounds),
-			Alpha: alpha, Rows: len(cells)})
-		if err != nil {
-			return fmt.Errorf("the stopping rule of the plan: %w", err)
-		}
-		// What one row may err at one look, against what it might at a single one.
-		looks = (alpha / float64(len(cells))) / (1 - rule.Confidence())
+	looks, err := looksOf(plan, alpha, len(cells))
+	if err != nil {
+		return err
 	}
 	rows, err := stats.DecideTable(comparisons, alpha/looks)
 	if err != nil {
@@ -298,32 +225,19 @@ func decide(cells []*Cell, alpha float64, plan evidence.Plan) error {
 	return nil
 }
 
-// pool joins the controls that were measured alike over the cases.
-func (b *builder) pool(all []measuredResolution) {
-	type alike struct{ mode, cache, device string }
-	var order []alike
-	groups := map[alike][]stats.Resolution{}
-	for _, m := range all {
-		k := alike{m.mode, m.cache, m.device}
-		if groups[k] == nil {
-			order = append(order, k)
-		}
-		groups[k] = append(groups[k], m.Resolution)
+// looksOf is how much less one of so many rows may err at one look of the plan's
+// stopping rule than at a single one; 1 without a rule.
+func looksOf(plan evidence.Plan, alpha float64, rows int) (float64, error) {
+	if !plan.Stop {
+		return 1, nil
 	}
-	for _, k := range order {
-		p := stats.PoolResolutions(groups[k])
-		r := Resolution{Mode: k.mode, Cache: k.cache, Device: k.device, Low: p.Effect, High: p.Effect,
-			Controls: p.Cells, FalsePositives: p.FalsePositives, P: p.P}
-		for _, one := range groups[k] {
-			r.Low = min(r.Low, one.Effect)
-		}
-		b.report.Header.Resolution = append(b.report.Header.Resolution, r)
-		for _, w := range p.Warnings {
-			w := fromStats(w)
-			w.Text, w.Mode, w.Cache = "more A/A controls differ from themselves than chance allows", k.mode, k.cache
-			b.report.Warnings = append(b.report.Warnings, w)
-		}
+	rule, err := stats.NewSequential(stats.SequentialOptions{
+		MinRounds: max(plan.Rounds, stats.VerdictRounds), MaxRounds: max(plan.MaxRounds, stats.VerdictRounds),
+		Alpha: alpha, Rows: rows})
+	if err != nil {
+		return 0, fmt.Errorf("the stopping rule of the plan: %w", err)
 	}
+	return (alpha / float64(rows)) / (1 - rule.Confidence()), nil
 }
 
 // absentees says which arms have no sample of a case because they failed.

@@ -30,7 +30,7 @@ func (c *compareCommand) Run(s *session) error {
 		return err
 	}
 	if result.Regression {
-		return &exitError{exitFailed, "regression: " + c.B + " is slower than " + c.A}
+		return &exitError{exitFailed, "regression: " + c.B + " is slower than " + c.A + ", or failed where that did not"}
 	}
 	if result.Compared == 0 {
 		// A check that compared nothing must not look like one that passed.
