@@ -210,9 +210,9 @@ func (r *runner) cell(w *caseWork, e *entrant, m timing.Mode, cache timing.Cache
 		}
 	}
 	l := evidence.Line{
-		Session: r.session, Round: round, Case: w.id, Arm: e.arm.ID,
+		Round: round, Case: w.id, Arm: e.arm.ID,
 		Mode: m.String(), Cache: string(cache),
-		Instrument: string(reading.Instrument), Unit: "us",
+		Instrument: string(reading.Instrument),
 		Operations: reading.Operations, Launches: reading.Launches,
 		Before: before, After: after,
 		Samples: reading.Samples, ReplayUS: reading.ReplayUS,

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"mage/contract/refcache"
 	"mage/evidence"
@@ -267,8 +266,7 @@ func (r *runner) calibrate() error {
 // note retains an event and passes warnings and errors on to the user. A failure
 // to write it will be met again by the next round's write.
 func (r *runner) note(level, what, caseID, armID string, round int, detail string) {
-	_ = r.w.Event(evidence.Event{Time: time.Now().UTC(), Session: r.session, Level: level,
-		What: what, Case: caseID, Arm: armID, Round: round, Detail: detail})
+	_ = r.w.Event(evidence.Event{Level: level, What: what, Case: caseID, Arm: armID, Round: round, Detail: detail})
 	if level != "info" {
 		line := what
 		for _, s := range []string{caseID, armID, detail} {

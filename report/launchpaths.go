@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mage/timing"
@@ -63,42 +64,45 @@ func (r *Report) launchPaths() []LaunchPaths {
 	var out []LaunchPaths
 	for _, c := range r.Cases {
 		for _, cache := range []timing.Cache{timing.Hot, timing.Cold} {
-			p := LaunchPaths{Case: c.Case.ID, Cache: string(cache)}
-			paths := map[string]bool{}
-			rows := map[string]*PathRow{}
-			var order []string
-			for _, g := range c.Groups {
-				if g.Cache != string(cache) || g.Device == "cpu" {
-					continue
-				}
-				for i := range g.Cells {
-					cell := &g.Cells[i]
-					if cell.Verdict == Control || cell.MedianUS == nil {
-						continue
-					}
-					row := rows[cell.Arm]
-					if row == nil {
-						row = &PathRow{Arm: cell.Arm, Implementation: cell.Implementation, LaunchPath: cell.LaunchPath}
-						rows[cell.Arm] = row
-						order = append(order, cell.Arm)
-					}
-					paths[cell.LaunchPath] = true
-					row.take(g.Mode, cell)
-				}
+			if rows := r.pathRows(c, string(cache)); rows != nil {
+				out = append(out, LaunchPaths{Case: c.Case.ID, Cache: string(cache), Rows: rows})
 			}
-			if len(paths) < 2 {
-				continue
-			}
-			for _, id := range order {
-				row := rows[id]
-				row.Binary = r.binary(c.Case.ID, id)
-				row.judge(r)
-				p.Rows = append(p.Rows, *row)
-			}
-			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// pathRows has one row per arm on a GPU, in the order that they are met; nil
+// unless they take two launch paths at least.
+func (r *Report) pathRows(c CaseResult, cache string) []PathRow {
+	var rows []PathRow
+	crossed := false
+	for _, g := range c.Groups {
+		if g.Cache != cache || g.Device == "cpu" {
+			continue
+		}
+		for i := range g.Cells {
+			cell := &g.Cells[i]
+			if cell.Verdict == Control || cell.MedianUS == nil {
+				continue
+			}
+			at := slices.IndexFunc(rows, func(p PathRow) bool { return p.Arm == cell.Arm })
+			if at < 0 {
+				at = len(rows)
+				rows = append(rows, PathRow{Arm: cell.Arm, Implementation: cell.Implementation,
+					LaunchPath: cell.LaunchPath, Binary: r.binary(c.Case.ID, cell.Arm)})
+				crossed = crossed || cell.LaunchPath != rows[0].LaunchPath
+			}
+			rows[at].take(g.Mode, cell)
+		}
+	}
+	if !crossed {
+		return nil
+	}
+	for i := range rows {
+		rows[i].judge(r)
+	}
+	return rows
 }
 
 // binary is the hash of the device code that an arm ran on a case, "" if it has
@@ -114,8 +118,8 @@ func (r *Report) binary(caseID, arm string) string {
 	return ""
 }
 
-// take keeps a cell's median under its mode. Of several counts of one mode the
-// largest wins: it is the one that amortises best.
+// take keeps a cell's median under its mode; of several counts of one mode, the
+// last that was declared.
 func (p *PathRow) take(mode string, c *Cell) {
 	switch kind(mode) {
 	case timing.Kernel:

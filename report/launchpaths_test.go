@@ -79,3 +79,22 @@ func TestOneLaunchPathNeedsNoTable(t *testing.T) {
 		t.Errorf("%+v", r.LaunchPaths)
 	}
 }
+
+func TestOnlySelectsLaunchPathsToo(t *testing.T) {
+	b := synthetic.New(6, 10)
+	first, other := b.Arm("cuda/first", "driver", "cuda:0"), b.Arm("torch/eager", "torch", "cuda:0")
+	for _, c := range []string{b.Gelu(64, 768), b.Gelu(4096, 768)} {
+		for _, arm := range []string{first, other} {
+			b.Entry(c, arm, "", 0)
+			b.Add(synthetic.Cell{Case: c, Arm: arm, Mode: "span", Cache: "hot", Instrument: "cuda-event", US: 9, Noise: 0.01, Operations: 1})
+		}
+	}
+	r := build(t, b.Run())
+	some, err := r.Only("R=64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.LaunchPaths) != 2 || len(some.LaunchPaths) != 1 || !strings.Contains(some.LaunchPaths[0].Case, "R=64") {
+		t.Errorf("of %d selected %+v", len(r.LaunchPaths), some.LaunchPaths)
+	}
+}

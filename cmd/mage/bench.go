@@ -59,9 +59,7 @@ func (c *benchCommand) Run(s *session) error {
 		}
 		defer os.RemoveAll(results)
 	}
-	p := newProgress(s.stderr)
-	out, err := experiment.Run(s.ctx, spec, &m.Lab, runOptions(results, p))
-	p.Close()
+	out, err := perform(s, spec, m, results)
 	if err != nil {
 		return err
 	}

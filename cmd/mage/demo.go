@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"os"
 
-	"mage/evidence"
-	"mage/experiment"
 	"mage/report"
 )
 
@@ -30,23 +28,13 @@ func (c *demoCommand) Run(s *session) error {
 		return err
 	}
 	defer os.RemoveAll(results)
-	p := newProgress(s.stderr)
-	out, err := experiment.Run(s.ctx, spec, &m.Lab, runOptions(results, p))
-	p.Close()
-	if err != nil {
-		return err
-	}
-	run, err := evidence.Load(out.Dir)
-	if err != nil {
-		return err
-	}
-	r, err := report.Build(run, report.Options{})
+	out, err := perform(s, spec, m, results)
 	if err != nil {
 		return err
 	}
 	show := outputFlags{JSON: c.JSON, Format: string(report.TableFormat),
 		Table: []string{report.OverviewTable, report.UnavailableTable}}
-	if err := r.Render(s.stdout, show.format(), show.render(s.stdout)); err != nil {
+	if err := show.print(s, out.Dir); err != nil {
 		return err
 	}
 	if err := failures(out); err != nil {

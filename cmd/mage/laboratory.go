@@ -46,6 +46,13 @@ func runOptions(results string, p experiment.Progress) experiment.Options {
 	return experiment.Options{Results: results, Cache: cache, Progress: p}
 }
 
+// perform runs the spec into a new record below results, showing its progress.
+func perform(s *session, spec *experiment.Spec, m *machine.Machine, results string) (experiment.Outcome, error) {
+	p := newProgress(s.stderr)
+	defer p.Close()
+	return experiment.Run(s.ctx, spec, &m.Lab, runOptions(results, p))
+}
+
 // findSpec reads a file, or a namespace: experiments/NAME.toml below the working
 // directory, else the built-in experiment of that name.
 func findSpec(name string) (*experiment.Spec, error) {
