@@ -1,0 +1,100 @@
+package agreement
+
+import (
+	"fmt"
+
+	"mage/contract"
+	"mage/gate"
+	"mage/gpu"
+	"mage/impl/native"
+	"mage/input"
+	"mage/kernels"
+)
+
+// Case is one launch of one kernel with known inputs.
+type Case struct {
+	// Name says which, in three words and more: "cuda/first gelu R=3 D=257 normal",
+	// "probe load_shared_8 stride-4".
+	Name string
+	// Kernel is the first two words: "cuda/first gelu", "probe load_shared_8".
+	Kernel string
+	// Set is "small", "tails", "edge", "medium", "default" or "probe".
+	Set  string
+	open func(gpu.Device, gpu.Stream) (opened, error)
+}
+
+// subject is an opened case.
+type subject interface {
+	Poison(byte) error
+	Run() error
+	Output() ([]byte, error)
+	Close() error
+}
+
+// opened is a case, ready to be launched.
+type opened struct {
+	subject
+	entry       string
+	grid, block [3]uint32
+	guard       int // bytes around the output
+}
+
+// KernelCases returns the cases of kernels whose compiled code lies beside their
+// sources: shapes of the given families, and the edge cases for "edge".
+func KernelCases(ks []kernels.Kernel, families ...string) ([]Case, error) {
+	var all []Case
+	for _, family := range families {
+		for _, k := range ks {
+			c, err := contract.Find(k.Contract, contract.FP32)
+			if err != nil {
+				return nil, err
+			}
+			add := func(d contract.Dims, distribution string) {
+				// A kernel may not take every shape: vectors need whole rows.
+				if _, err := k.Plan(d, k.Defaults()); err == nil {
+					all = append(all, kernelCase(k, c, d, distribution, family))
+				}
+			}
+			if family == "edge" {
+				for _, e := range contract.EdgeCases(c) {
+					add(e.Dims, e.Distribution)
+				}
+				continue
+			}
+			shapes, err := contract.Shapes(c, family)
+			if err != nil {
+				return nil, err
+			}
+			for _, d := range shapes {
+				add(d, input.DefaultDistribution(c.Name()))
+			}
+		}
+	}
+	return all, nil
+}
+
+func kernelCase(k kernels.Kernel, c contract.Contract, d contract.Dims, distribution, set string) Case {
+	open := func(dev gpu.Device, s gpu.Stream) (opened, error) {
+		set, err := input.Generate(input.Case{Contract: c, Dims: d, Distribution: distribution, Seed: input.DefaultSeed})
+		if err != nil {
+			return opened{}, err
+		}
+		// Without a compiler it is the committed PTX that runs, as on the simulator.
+		all, err := native.New(native.Options{Device: dev, Stream: s}, []kernels.Kernel{k})
+		if err != nil {
+			return opened{}, err
+		}
+		op, err := all[0].Open(c, d, set.Tensors)
+		if err != nil {
+			return opened{}, err
+		}
+		id := op.Identity()
+		if id.Grid == nil {
+			_ = op.Close()
+			return opened{}, fmt.Errorf("%s: more than one launch", k.Name())
+		}
+		return opened{subject: op, entry: id.Entry, grid: *id.Grid, block: *id.Block, guard: gate.GuardBytes}, nil
+	}
+	name := fmt.Sprintf("%s %s %s", k.Name(), d.Format(c.DimNames()), distribution)
+	return Case{Name: name, Kernel: k.Name(), Set: set, open: open}
+}
