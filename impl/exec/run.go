@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	osexec "os/exec"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
+
+	"mage/internal/process"
 )
 
 // job is one process to run to its end.
@@ -21,43 +22,18 @@ type job struct {
 	deadline time.Duration
 }
 
-// drain is how long output may still come after the process has ended. What
-// holds it open by then is killed, so it never takes that long.
-const drain = 2 * time.Second
-
 // run starts a process in a group of its own and returns when the whole group has
-// ended, with the end of what it printed. The group is killed at the deadline and
-// when ctx is done; the process is killed when this one dies.
+// ended, with the end of what it printed. The group is killed at the deadline, when
+// ctx is done, and when this process dies.
 func run(ctx context.Context, j job) (log string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, j.deadline)
 	defer cancel()
 	out := &tail{}
-	cmd := osexec.CommandContext(ctx, j.path, j.args...)
-	cmd.Dir, cmd.Env = j.dir, j.env
-	cmd.Stdout, cmd.Stderr = out, out
-	cmd.WaitDelay = drain
-	cmd.SysProcAttr = attributes()
-	cmd.Cancel = func() error { return killGroup(cmd.Process.Pid) }
-
-	done := make(chan error, 1)
-	go func() {
-		// The parent-death signal follows the thread that forked, not the process:
-		// this one stays until the child has ended.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		if err := cmd.Start(); err != nil {
-			done <- err
-			return
-		}
-		done <- await(cmd)
-	}()
-	err = <-done
+	err = process.Run(ctx, process.Job{Argv: append([]string{j.path}, j.args...), Dir: j.dir, Env: j.env, Stdout: out, Stderr: out})
 	switch {
-	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded):
 		err = fmt.Errorf("it ran longer than %v and was killed", j.deadline)
-	case ctx.Err() != nil:
-		err = context.Cause(ctx)
-	case err != nil:
+	case err != nil && ctx.Err() == nil:
 		err = describe(err)
 	}
 	return out.String(), err
