@@ -20,6 +20,9 @@ type (
 	Banks   = exec.Banks
 )
 
+// Site is one instruction of a kernel and what it cost.
+type Site = exec.Site
+
 // Finding is a defect that a launch showed.
 type Finding = exec.Finding
 
@@ -31,6 +34,8 @@ type Options struct {
 	// Unchecked turns off the checks for races and for reads of what nothing wrote.
 	// Addresses are always checked.
 	Unchecked bool
+	// Sites asks for the cost of every instruction, see Device.Sites.
+	Sites bool
 	// MemoryBytes limits global memory, 0 for 16 GiB.
 	MemoryBytes int64
 	// MaxBlockInstructions ends a launch of which one block executes more warp
@@ -52,6 +57,7 @@ type Device struct {
 	memory   *memory.Space
 	counters Counters
 	findings []Finding
+	sites    []Site
 	streams  map[*stream]struct{}
 	modules  map[*module]struct{}
 	launches uint64
@@ -99,7 +105,14 @@ func (d *Device) Info() gpu.Info { return d.info }
 func (d *Device) Counters() Counters { return d.counters }
 
 // ResetCounters begins anew.
-func (d *Device) ResetCounters() { d.counters = Counters{} }
+func (d *Device) ResetCounters() {
+	d.counters = Counters{}
+	d.sites = nil
+}
+
+// Sites returns the instructions that the launches since the last reset executed,
+// and what each cost, by kernel and line; nothing unless Options asked for it.
+func (d *Device) Sites() []Site { return d.sites }
 
 // Findings returns what the checks found since the last reset.
 func (d *Device) Findings() []Finding { return d.findings }

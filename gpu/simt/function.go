@@ -85,6 +85,7 @@ func (f *function) Bind(c gpu.Config, args ...gpu.Arg) (gpu.Launch, error) {
 		Program: p, Memory: f.module.device.memory, Grid: c.Grid, Block: c.Block,
 		Dynamic: int(c.DynamicShared), Params: params[:p.ParamBytes],
 		Workers: f.module.device.options.Workers, Unchecked: f.module.device.options.Unchecked,
+		Sites:           f.module.device.options.Sites,
 		MaxInstructions: f.module.device.options.MaxBlockInstructions,
 	}}, nil
 }
@@ -115,6 +116,7 @@ func (l *launch) run() error {
 	l.launch.Number = d.launches
 	r, err := l.launch.Run()
 	d.counters.Add(&r.Counters)
+	d.sites = exec.MergeSites(d.sites, r.Sites)
 	d.findings = append(d.findings, r.Findings...)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ type block struct {
 	run      *running
 	code     []program.Inst
 	counters Counters
+	sites    []Site // per instruction; nil when nobody asked
 	checked  bool
 
 	number  uint64 // in the grid
@@ -57,6 +58,9 @@ func newBlock(r *running) *block {
 	}
 	if b.checked {
 		b.shadow.init(len(b.shared), r.shift, len(b.warps), p.Async)
+	}
+	if l.Sites {
+		b.sites = newSites(p)
 	}
 	b.access.Ordered = b.ordered
 	return b

@@ -189,6 +189,16 @@ func (c *Counters) Add(d *Counters) {
 	c.SpecialOperations += d.SpecialOperations
 }
 
+// since is what was added to u to give t.
+func (t Traffic) since(u Traffic) Traffic {
+	return Traffic{t.Requests - u.Requests, t.Sectors - u.Sectors, t.Ideal - u.Ideal, t.Bytes - u.Bytes}
+}
+
+// since is what was added to c to give b.
+func (b Banks) since(c Banks) Banks {
+	return Banks{b.Requests - c.Requests, b.Wavefronts - c.Wavefronts, b.Ideal - c.Ideal, b.Bytes - c.Bytes}
+}
+
 func (t *Traffic) add(u Traffic) {
 	t.Requests += u.Requests
 	t.Sectors += u.Sectors

@@ -127,12 +127,15 @@ func (fs *findings) sorted() []Finding {
 	return all
 }
 
+// base is the file's own name: the folders are those of the compiler's machine.
+func base(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }
+
 // report adds a finding at an instruction by a lane of a warp.
 func (b *block) report(in *program.Inst, w *warp, lane int, f Finding, note string) {
 	p := b.launch.Program
 	f.Kernel, f.File, f.Line, f.Instruction = p.Name, in.Pos.File, in.Pos.Line, in.Text
 	if name, ok := p.Files[in.Source.File]; ok && in.Source.Line > 0 {
-		f.Source = fmt.Sprintf("%s:%d", name[strings.LastIndexByte(name, '/')+1:], in.Source.Line)
+		f.Source = fmt.Sprintf("%s:%d", base(name), in.Source.Line)
 	}
 	f.Block = b.id
 	f.Thread = b.thread(w, lane)

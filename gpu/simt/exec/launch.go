@@ -22,6 +22,8 @@ type Launch struct {
 	// Unchecked turns the checks off, apart from those of addresses, and with them
 	// BytesRead and BytesWritten.
 	Unchecked bool
+	// Sites asks for the cost of every instruction.
+	Sites bool
 	// MaxInstructions of one block; beyond it the launch fails. 0: a default.
 	MaxInstructions int64
 	Number          uint64 // %gridid
@@ -45,6 +47,7 @@ func (e *Error) Error() string {
 type Result struct {
 	Counters Counters
 	Findings []Finding
+	Sites    []Site // if asked for, those that were executed, by line
 }
 
 // running is the state that the workers of a launch share.
@@ -61,6 +64,7 @@ type running struct {
 	err    error
 	failed uint64 // block of err
 	total  Counters
+	sites  []Site
 }
 
 // Run executes every block. The counters hold what was executed, also when it
@@ -104,7 +108,7 @@ func (l *Launch) Run() (Result, error) {
 		}
 	}
 	r.total.Launches = 1
-	return Result{r.total, r.findings.sorted()}, r.err
+	return Result{r.total, r.findings.sorted(), r.sites}, r.err
 }
 
 // work executes blocks until there is none left.
@@ -123,6 +127,7 @@ func (r *running) work() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.total.Add(&b.counters)
+	r.sites = MergeSites(r.sites, b.sites)
 }
 
 // fail keeps the error of the lowest block.

@@ -44,6 +44,18 @@ func (p *pattern) remember(at *[lanes.Width]uint64, mask uint32, within uint64) 
 
 // countGlobal adds an access of n bytes per lane by the instruction at pc.
 func (b *block) countGlobal(t *Traffic, pc int, at *[lanes.Width]uint64, mask uint32, n int) {
+	if b.sites == nil {
+		b.addGlobal(t, pc, at, mask, n)
+		return
+	}
+	before := *t
+	b.addGlobal(t, pc, at, mask, n)
+	s := &b.sites[pc]
+	s.distance(at, mask)
+	s.Global.add(t.since(before))
+}
+
+func (b *block) addGlobal(t *Traffic, pc int, at *[lanes.Width]uint64, mask uint32, n int) {
 	p := b.patternAt(pc)
 	if mask == 0 || !p.matches(at, mask, sectorBytes-1) {
 		before := *t
@@ -62,6 +74,18 @@ func (b *block) countGlobal(t *Traffic, pc int, at *[lanes.Width]uint64, mask ui
 
 // countShared is countGlobal for shared memory, whose banks repeat every word.
 func (b *block) countShared(c *Banks, pc int, at *[lanes.Width]uint64, mask uint32, n int) {
+	if b.sites == nil {
+		b.addShared(c, pc, at, mask, n)
+		return
+	}
+	before := *c
+	b.addShared(c, pc, at, mask, n)
+	s := &b.sites[pc]
+	s.distance(at, mask)
+	s.Shared.add(c.since(before))
+}
+
+func (b *block) addShared(c *Banks, pc int, at *[lanes.Width]uint64, mask uint32, n int) {
 	p := b.patternAt(pc)
 	if mask == 0 || !p.matches(at, mask, 3) {
 		before := *c

@@ -104,6 +104,11 @@ func (w *warp) execute(n int) {
 		}
 		b.instructions++
 		c.count(in, mask)
+		if b.sites != nil {
+			s := &b.sites[p.pc-1]
+			s.Executed++
+			s.Lanes += lanesOf(mask)
+		}
 		switch {
 		case in.Kind == program.Pure:
 			if mask != 0 {
@@ -198,6 +203,9 @@ func (w *warp) branch(p *path, in *program.Inst, mask uint32) {
 		return
 	}
 	c.Divergent++
+	if s := w.block.sites; s != nil {
+		s[p.pc-1].Divergent++
+	}
 	w.diverge(p, int(in.Join), splits[:n])
 }
 
