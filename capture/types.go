@@ -48,6 +48,8 @@ type Result struct {
 	Kernels []Kernel // one per launch, in order of start
 	Copies  []Copy   // memory copies and fills, in order of start
 	Calls   []APICall
+	// Allocations of memory, and their ends, in order of time.
+	Allocations []Allocation
 	// Findings are what compute-sanitizer found.
 	Findings []Finding
 	Device   string
@@ -68,11 +70,14 @@ type Kernel struct {
 	// StartNS is on the profiler's own timeline, nil where it has none.
 	StartNS    *int64   `json:"start_ns,omitempty"`
 	DurationUS *float64 `json:"duration_us,omitempty"`
-	Device     *int     `json:"device,omitempty"`
-	Context    *int     `json:"context,omitempty"`
-	Stream     *int     `json:"stream,omitempty"`
-	Grid       Dim      `json:"grid"`
-	Block      Dim      `json:"block"`
+	// Process is the operating system's number, where several were captured:
+	// correlations and contexts are each process's own.
+	Process *int `json:"process,omitempty"`
+	Device  *int `json:"device,omitempty"`
+	Context *int `json:"context,omitempty"`
+	Stream  *int `json:"stream,omitempty"`
+	Grid    Dim  `json:"grid"`
+	Block   Dim  `json:"block"`
 	// Registers of a thread; shared memory of a block, and local memory of a
 	// thread, in bytes.
 	Registers     *int    `json:"registers,omitempty"`
@@ -98,6 +103,7 @@ type Copy struct {
 	StartNS    int64   `json:"start_ns"`
 	DurationUS float64 `json:"duration_us"`
 	Bytes      int64   `json:"bytes"`
+	Process    *int    `json:"process,omitempty"`
 	Device     *int    `json:"device,omitempty"`
 	Stream     *int    `json:"stream,omitempty"`
 	// Source and Target are kinds of memory: "pageable", "pinned", "device",
@@ -113,10 +119,24 @@ type APICall struct {
 	Name        string  `json:"name"` // "cudaLaunchKernel", "cuMemAlloc_v2"
 	StartNS     int64   `json:"start_ns"`
 	DurationUS  float64 `json:"duration_us"`
+	Process     *int    `json:"process,omitempty"`
 	Thread      *int64  `json:"thread,omitempty"`
 	Correlation *int64  `json:"correlation,omitempty"`
 	// Result is the CUDA error code that it returned, 0 for success.
 	Result *int `json:"result,omitempty"`
+}
+
+// Allocation is one block of memory that a program took or gave back.
+type Allocation struct {
+	Kind        string `json:"kind"` // "allocate", "free"
+	AtNS        int64  `json:"at_ns"`
+	Bytes       int64  `json:"bytes"`
+	Address     string `json:"address"`          // hexadecimal: a block's identity while it lives
+	Memory      string `json:"memory,omitempty"` // "pinned", "device", "managed"
+	Process     *int   `json:"process,omitempty"`
+	Device      *int   `json:"device,omitempty"`
+	Stream      *int   `json:"stream,omitempty"`
+	Correlation *int64 `json:"correlation,omitempty"`
 }
 
 // Finding is one kind of error that compute-sanitizer reported.
