@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"reflect"
 	"testing"
@@ -11,72 +12,164 @@ import (
 	"mage/gpu/simt"
 )
 
-func onSimulator(t *testing.T) map[string][]uint64 {
+func onSimulator(t *testing.T, forms []Form) []Outcome {
 	t.Helper()
-	d, err := simt.Open(simt.Options{})
+	d, err := simt.Open(simt.Options{Unchecked: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	results, err := Run(d, Forms())
+	outcomes, err := Run(d, forms)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return results
+	for i, o := range outcomes {
+		if o.Refused != nil {
+			t.Errorf("%s: %v", forms[i].Name, o.Refused)
+		}
+	}
+	return outcomes
 }
 
 func TestTheSimulatorKnowsEveryForm(t *testing.T) {
-	results := onSimulator(t)
-	if len(results) != len(Forms()) {
-		t.Errorf("%d results of %d forms: a name is there twice", len(results), len(Forms()))
-	}
-	for name, v := range results {
-		first, same := v[0], true
-		for _, x := range v {
-			same = same && x == first
+	forms := Forms()
+	names := map[string]bool{}
+	for _, f := range forms {
+		if names[f.Name] {
+			t.Errorf("%s is there twice", f.Name)
 		}
-		if same {
-			t.Errorf("%s: every result is %#x: the operands do not try it", name, first)
+		names[f.Name] = true
+	}
+	outcomes := onSimulator(t, forms)
+	for i, o := range outcomes {
+		f := forms[i]
+		for k, r := range o.Results {
+			first, same := r[0], true
+			for _, x := range r {
+				same = same && x == first
+			}
+			if same && f.Name != "lop3.b32 0" {
+				t.Errorf("%s: result %d is always %#x: the operands do not try it", f.Name, k, first)
+			}
 		}
 	}
+	outcomes[0] = Outcome{Refused: errors.New("no\nsuch\tthing")}
 	var b bytes.Buffer
-	if err := Write(&b, "a simulator", results); err != nil {
+	if err := Write(&b, "a simulator", forms, outcomes); err != nil {
 		t.Fatal(err)
 	}
-	if back, err := Read(&b); err != nil || !reflect.DeepEqual(back, results) {
-		t.Errorf("results do not survive the file: %v", err)
+	if b.Len() > 3<<20 {
+		t.Errorf("the file has %d bytes", b.Len())
+	}
+	back, err := Read(&b, forms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range forms {
+		if got, want := back[f.Name], f.Golden(outcomes[i]); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: the file holds %v, want %v", f.Name, got, want)
+		}
+	}
+}
+
+// TestApproximationsOfTheSimulator checks all that it computes within the bounds of
+// the manual.
+func TestApproximationsOfTheSimulator(t *testing.T) {
+	var forms []Form
+	for _, f := range Forms() {
+		if f.Bound != nil {
+			forms = append(forms, f)
+		}
+	}
+	if len(forms) == 0 {
+		t.Fatal("there are none")
+	}
+	for i, o := range onSimulator(t, forms) {
+		checkBound(t, forms[i], o.Results, "the simulator")
+	}
+}
+
+func (f Form) set(k int) []uint64 {
+	var operands []uint64
+	for i := range f.Operands {
+		operands = append(operands, f.Values(i)[k])
+	}
+	return operands
+}
+
+// checkBound holds the results of a device against the bound of a form.
+func checkBound(t *testing.T, f Form, results [][]uint64, who string) {
+	t.Helper()
+	values := make([][]uint64, len(f.Operands))
+	for i := range values {
+		values[i] = f.Values(i)
+	}
+	for k, r := range results[0] {
+		operands := make([]uint64, len(values))
+		for i := range values {
+			operands[i] = values[i][k]
+		}
+		if err := f.Check(operands, r); err != nil {
+			t.Errorf("%s of %#x: %s computes %#x: %v", f.Name, operands, who, r, err)
+			return
+		}
 	}
 }
 
 // TestTheSimulatorAgreesWithTheGPU replays what a GPU returned.
 func TestTheSimulatorAgreesWithTheGPU(t *testing.T) {
-	f, err := os.Open("testdata/gpu.txt")
+	file, err := os.Open("testdata/gpu.txt")
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skip("no results of a GPU yet: go run ./gpu/simt/conform/record gpu/simt/conform/testdata/gpu.txt")
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	want, err := Read(f)
+	defer file.Close()
+	forms := Forms()
+	want, err := Read(file, forms)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := onSimulator(t)
-	for _, form := range Forms() {
-		w, ok := want[form.Name]
-		if !ok {
-			t.Errorf("%s: no result of a GPU", form.Name)
-			continue
-		}
-		for k := range w {
-			if got[form.Name][k] != w[k] {
-				var operands []uint64
-				for i := range form.Operands {
-					operands = append(operands, form.Values(i)[k])
-				}
-				t.Errorf("%s of %#x: %#x, a GPU returns %#x", form.Name, operands, got[form.Name][k], w[k])
-				break
-			}
+	for i, o := range onSimulator(t, forms) {
+		f := forms[i]
+		g, ok := want[f.Name]
+		switch {
+		case !ok:
+			t.Errorf("%s: no result of a GPU", f.Name)
+		case g.Refused != "":
+			t.Errorf("%s: a GPU refused it: %s", f.Name, g.Refused)
+		case f.Bound != nil:
+			checkBound(t, f, g.Results, "a GPU")
+		default:
+			compare(t, f, f.Golden(o), g)
 		}
 	}
+}
+
+// compare reports the first difference of a form.
+func compare(t *testing.T, f Form, got, want Golden) {
+	t.Helper()
+	for n, r := range want.Results {
+		for k, w := range r {
+			g := got.Results[n][k]
+			if g == w || f.Tolerance > 0 && near(f.Results[n], g, w, f.Tolerance) {
+				continue
+			}
+			t.Errorf("%s of %#x: result %d is %#x, a GPU returns %#x", f.Name, f.set(k), n, g, w)
+			return
+		}
+	}
+	for n, w := range want.Groups {
+		if got.Groups[n] != w {
+			t.Errorf("%s: a result of sets %d to %d differs from a GPU's: record -show -group %d %q there shows them", f.Name, n*Group, (n+1)*Group-1, n, f.Name)
+			return
+		}
+	}
+}
+
+func near(t string, a, b uint64, tolerance float64) bool {
+	if t == "f16x2" {
+		return near("f16", a&0xffff, b&0xffff, tolerance) && near("f16", a>>16, b>>16, tolerance)
+	}
+	return math.Abs(Decode(t, a)-Decode(t, b)) <= tolerance
 }

@@ -1,161 +1,116 @@
 package conform
 
 import (
+	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// Form is one instruction with its types.
+// Form is one instruction with its types, or a short sequence of them.
 type Form struct {
-	// Name is the instruction without operands: "fma.rz.ftz.f32".
+	// Name is the instruction, with the operands that are part of it:
+	// "fma.rz.ftz.f32", "lop3.b32 0x96", "add.cc.u32; addc.u32".
 	Name string
-	// Result and Operands are the types: "s32", "f16x2", "pred".
-	Result   string
-	Operands []string
+	// Results and Operands are the types: "s32", "f16x2", "pred".
+	Results, Operands []string
+	// Body is the text, with results %r0, %r1, … and operands %a0, %a1, …
+	Body string
+	// Bound is of instructions whose result the manual leaves open within limits.
+	Bound *Bound
+	// Tolerance is how far results on two devices may lie apart where the manual
+	// states no limit, for the operands that Values gives: sums of matrix products.
+	Tolerance float64
 }
 
-// Forms returns every arithmetic and conversion instruction of the subset whose
-// result the PTX manual determines to the bit.
+//go:embed sm_90.txt
+var accepted string
+
+// Forms returns every arithmetic, comparison and conversion instruction that
+// ptxas accepts for sm_90 (sm_90.txt), sequences with the carry flag, and what
+// exchanges values between lanes.
 func Forms() []Form {
 	var all []Form
-	add := func(result string, operands string, names ...string) {
-		for _, n := range names {
-			all = append(all, Form{n, result, strings.Fields(operands)})
+	for name := range strings.Lines(accepted) {
+		name = strings.TrimSpace(name)
+		if name == "" || name[0] == '#' {
+			continue
 		}
+		f, ok := Signature(name)
+		if !ok {
+			panic("sm_90.txt names an instruction without a signature: " + name)
+		}
+		all = append(all, f)
 	}
-	for _, t := range []string{"u16", "s16", "u32", "s32", "u64", "s64"} {
-		two := t + " " + t
-		add(t, two, "add."+t, "sub."+t, "mul.lo."+t, "mul.hi."+t, "min."+t, "max."+t)
-		add(t, two+" "+t, "mad.lo."+t)
-		b := "b" + t[1:]
-		if t[0] == 's' {
-			add(t, t, "abs."+t, "neg."+t)
-			add(b, b+" "+b, "and."+b, "or."+b, "xor."+b)
-			add(b, b, "not."+b)
-			add(b, b+" shift", "shl."+b)
-		}
-		add(t, t+" shift", "shr."+t)
-		for _, op := range []string{"eq", "ne", "lt", "le", "gt", "ge"} {
-			add("pred", two, "setp."+op+"."+t)
-		}
-		if t[1:] != "64" {
-			add(map[string]string{"16": "b32", "32": "b64"}[t[1:]], two, "mul.wide."+t)
-		}
-		if t[1:] != "16" {
-			add(t, two+" "+t, "mad.hi."+t, "sad."+t)
-			add("u32", t, "bfind."+t, "bfind.shiftamt."+t)
-			add(t, t+" position position", "bfe."+t)
-		}
-	}
-	for _, b := range []string{"b32", "b64"} {
-		add("u32", b, "popc."+b, "clz."+b)
-		add(b, b, "brev."+b)
-		add(b, b+" "+b+" position position", "bfi."+b)
-	}
-	add("s32", "s32 s32", "add.sat.s32", "sub.sat.s32", "mul24.lo.s32")
-	add("u32", "u32 u32", "mul24.lo.u32")
-	add("b32", "b32 b32 shift", "shf.l.wrap.b32", "shf.r.wrap.b32", "shf.l.clamp.b32", "shf.r.clamp.b32")
-	add("b32", "b32 b32 b32", "prmt.b32", "prmt.b32.f4e", "prmt.b32.b4e", "prmt.b32.rc8", "prmt.b32.ecl", "prmt.b32.ecr", "prmt.b32.rc16")
-	add("b32", "b32 b32 b32", "dp4a.u32.u32", "dp4a.s32.s32", "dp4a.u32.s32", "dp2a.lo.s32.s32", "dp2a.hi.u32.u32")
-	all = append(all, floats()...)
-	return append(all, conversions()...)
+	return slices.Concat(all, carries(), acrossLanes(), matrices())
 }
 
-func floats() []Form {
+// Select returns the forms whose name is one of names, or starts with one that
+// ends in an asterisk.
+func Select(all []Form, names []string) []Form {
+	return slices.DeleteFunc(slices.Clone(all), func(f Form) bool {
+		return !slices.ContainsFunc(names, func(n string) bool {
+			return f.Name == n || strings.HasSuffix(n, "*") && strings.HasPrefix(f.Name, n[:len(n)-1])
+		})
+	})
+}
+
+// carries are sequences that hand on the carry flag, which no instruction shows.
+func carries() []Form {
 	var all []Form
-	add := func(result string, operands string, names ...string) {
-		for _, n := range names {
-			all = append(all, Form{n, result, strings.Fields(operands)})
+	for _, t := range []string{"u32", "s32", "u64", "s64"} {
+		for _, op := range []string{"add", "sub"} {
+			all = append(all, Form{
+				Name:    fmt.Sprintf("%s.cc.%s; %sc.cc.%s; %sc.%s", op, t, op, t, op, t),
+				Results: []string{t, t, t}, Operands: []string{t, t, t, t, t, t},
+				Body: fmt.Sprintf("%s.cc.%s %%r0, %%a0, %%a1; %sc.cc.%s %%r1, %%a2, %%a3; %sc.%s %%r2, %%a4, %%a5;", op, t, op, t, op, t),
+			})
 		}
-	}
-	for _, r := range []string{"rn", "rz", "rm", "rp"} {
-		for _, f := range []string{"", ".ftz"} {
-			m := "." + r + f + ".f32"
-			add("f32", "f32 f32", "add"+m, "sub"+m, "mul"+m, "div"+m)
-			add("f32", "f32", "sqrt"+m, "rcp"+m)
-			add("f32", "f32 f32 f32", "fma"+m)
+		for _, part := range []string{"lo", "hi"} {
+			all = append(all, Form{
+				Name:    fmt.Sprintf("mad.%s.cc.%s; madc.%s.cc.%s; madc.%s.%s", part, t, part, t, part, t),
+				Results: []string{t, t, t}, Operands: []string{t, t, t, t},
+				Body: fmt.Sprintf("mad.%s.cc.%s %%r0, %%a0, %%a1, %%a2; madc.%s.cc.%s %%r1, %%a1, %%a2, %%a3; madc.%s.%s %%r2, %%a2, %%a3, %%a0;", part, t, part, t, part, t),
+			})
 		}
-		m := "." + r + ".f64"
-		add("f64", "f64 f64", "add"+m, "sub"+m, "mul"+m, "div"+m)
-		add("f64", "f64", "sqrt"+m, "rcp"+m)
-		add("f64", "f64 f64 f64", "fma"+m)
-	}
-	add("f32", "f32 f32", "add.sat.f32", "mul.sat.f32", "min.f32", "max.f32", "min.ftz.f32", "min.NaN.f32", "max.NaN.f32")
-	add("f32", "f32 f32 f32", "fma.rn.sat.f32")
-	add("f32", "f32", "neg.f32", "abs.f32", "neg.ftz.f32", "abs.ftz.f32")
-	add("f64", "f64 f64", "min.f64", "max.f64")
-	add("f64", "f64", "neg.f64", "abs.f64")
-	for _, t := range []string{"f16", "f16x2", "bf16", "bf16x2"} {
-		add(t, t+" "+t, "add.rn."+t, "sub.rn."+t, "mul.rn."+t, "min."+t, "max."+t, "min.NaN."+t)
-		add(t, t+" "+t+" "+t, "fma.rn."+t, "fma.rn.relu."+t)
-		add(t, t, "neg."+t, "abs."+t)
-	}
-	add("f16", "f16 f16", "add.ftz.f16", "add.sat.f16", "mul.ftz.f16")
-	for _, op := range []string{"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"} {
-		for _, t := range []string{"f16", "f32", "f64"} {
-			add("pred", t+" "+t, "setp."+op+"."+t)
-		}
-		add("pred", "f32 f32", "setp."+op+".ftz.f32")
 	}
 	return all
 }
 
-func conversions() []Form {
+// acrossLanes are instructions in which every lane of a warp takes part.
+func acrossLanes() []Form {
 	var all []Form
-	add := func(name, d, a string) {
-		all = append(all, Form{fmt.Sprintf("cvt%s.%s.%s", name, d, a), d, []string{a}})
+	for _, mode := range []string{"up", "down", "bfly", "idx"} {
+		all = append(all, Form{Name: "shfl.sync." + mode + ".b32", Results: []string{"b32", "pred"}, Operands: []string{"b32", "shift", "b32"},
+			Body: "shfl.sync." + mode + ".b32 %r0|%r1, %a0, %a1, %a2, -1;"})
 	}
-	integers := []string{"u16", "s16", "u32", "s32", "u64", "s64"}
-	for _, a := range integers {
-		for _, d := range integers {
-			if a == d {
-				continue
-			}
-			add("", d, a)
-			// Saturation is refused where every value fits.
-			if width(d) <= width(a) || a[0] == 's' && d[0] == 'u' {
-				add(".sat", d, a)
-			}
+	for _, mode := range []string{"all", "any", "uni"} {
+		all = append(all, Form{Name: "vote.sync." + mode + ".pred", Results: []string{"pred"}, Operands: []string{"seldom"},
+			Body: "setp.ne.u32 %q1, %a0, 0; vote.sync." + mode + ".pred %r0, %q1, -1;"})
+	}
+	all = append(all, Form{Name: "vote.sync.ballot.b32", Results: []string{"b32"}, Operands: []string{"pred"},
+		Body: "vote.sync.ballot.b32 %r0, %a0, -1;"})
+	for _, t := range []string{"b32", "b64"} {
+		wide := ""
+		if t == "b64" {
+			wide = "cvt.u64.u32 %d4, %a0; mul.lo.u64 %d4, %d4, 0x100000001; "
+		} else {
+			wide = "mov.b32 %t4, %a0; "
 		}
-		for _, r := range []string{".rn", ".rz", ".rm", ".rp"} {
-			add(r, "f32", a)
-			add(r, "f64", a)
-			add(r, "f16", a)
+		value := map[string]string{"b32": "%t4", "b64": "%d4"}[t]
+		all = append(all,
+			Form{Name: "match.any.sync." + t, Results: []string{"b32"}, Operands: []string{"few"},
+				Body: wide + "match.any.sync." + t + " %r0, " + value + ", -1;"},
+			Form{Name: "match.all.sync." + t, Results: []string{"b32", "pred"}, Operands: []string{"seldom"},
+				Body: wide + "match.all.sync." + t + " %r0|%r1, " + value + ", -1;"})
+	}
+	for _, n := range Expand("redux.sync.{add.u32,add.s32,min.u32,min.s32,max.u32,max.s32,and.b32,or.b32,xor.b32}") {
+		t := n[strings.LastIndexByte(n, '.')+1:]
+		operand := map[string]string{"redux.sync.and.b32": "dense", "redux.sync.or.b32": "sparse"}[n]
+		if operand == "" {
+			operand = t
 		}
+		all = append(all, Form{Name: n, Results: []string{t}, Operands: []string{operand}, Body: n + " %r0, %a0, -1;"})
 	}
-	for _, d := range integers {
-		for _, r := range []string{".rni", ".rzi", ".rmi", ".rpi"} {
-			for _, a := range []string{"f16", "f32", "f64"} {
-				add(r, d, a)
-			}
-			add(r+".ftz", d, "f32")
-		}
-	}
-	for _, r := range []string{".rn", ".rz", ".rm", ".rp"} {
-		add(r, "f32", "f64")
-		add(r+".ftz", "f32", "f64")
-		add(r+"i", "f32", "f32")
-		add(r+"i", "f64", "f64")
-	}
-	for _, r := range []string{".rn", ".rz"} {
-		add(r, "f16", "f32")
-		add(r, "bf16", "f32")
-		add(r+".relu", "f16", "f32")
-	}
-	add(".sat", "f32", "f32")
-	add(".rn.sat", "f16", "f32")
-	add("", "f32", "f16")
-	add(".sat", "f32", "f16")
-	add("", "f64", "f32")
-	add(".ftz", "f64", "f32")
-	add("", "f64", "f16")
-	add("", "f32", "bf16")
-	for _, r := range []string{".rn", ".rz", ".rn.relu"} {
-		all = append(all, Form{"cvt" + r + ".f16x2.f32", "f16x2", []string{"f32", "f32"}},
-			Form{"cvt" + r + ".bf16x2.f32", "bf16x2", []string{"f32", "f32"}})
-	}
-	return append(all, Form{"cvt.rna.tf32.f32", "b32", []string{"f32"}},
-		Form{"cvt.rn.satfinite.e4m3x2.f32", "b16", []string{"f32", "f32"}},
-		Form{"cvt.rn.satfinite.e5m2x2.f32", "b16", []string{"f32", "f32"}},
-		Form{"cvt.rn.f16x2.e4m3x2", "f16x2", []string{"b16"}}, Form{"cvt.rn.f16x2.e5m2x2", "f16x2", []string{"b16"}})
+	return all
 }

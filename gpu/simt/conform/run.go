@@ -2,71 +2,130 @@ package conform
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"mage/gpu"
 )
 
-// Run executes the forms on a device and returns their results by name.
-func Run(d gpu.Device, forms []Form) (map[string][]uint64, error) {
-	m, err := d.Load([]byte(PTX(forms)))
+// Outcome is what a device made of a form: the results of every set, or why it
+// refused the form.
+type Outcome struct {
+	Results [][]uint64 // by result, then by set
+	Refused error
+}
+
+// chunk is the number of forms per module. A module that a device refuses is
+// tried again form by form.
+const chunk = 128
+
+// Run executes forms on a device and returns the outcomes in their order. Forms
+// that a device refuses do not stop it; the error is of a device that cannot go on,
+// and comes with the outcomes so far.
+func Run(d gpu.Device, forms []Form) ([]Outcome, error) {
+	r, err := newRunner(d)
 	if err != nil {
 		return nil, err
 	}
+	var all []Outcome
+	for len(forms) > 0 {
+		n := min(chunk, len(forms))
+		some, err := r.try(forms[:n])
+		all = append(all, some...)
+		if err != nil {
+			return all, err
+		}
+		forms = forms[n:]
+	}
+	return all, nil
+}
+
+// The largest form, an mma of m16n8k16, has 10 operands and 4 results.
+const (
+	maxOperands = 10
+	maxResults  = 4
+)
+
+type runner struct {
+	device  gpu.Device
+	stream  gpu.Stream
+	out, in gpu.Ptr
+}
+
+func newRunner(d gpu.Device) (*runner, error) {
 	s, err := d.NewStream()
 	if err != nil {
 		return nil, err
 	}
-	var at [5]gpu.Ptr
-	for i := range at {
-		if at[i], err = d.Alloc(8 * N); err != nil {
-			return nil, err
-		}
-		if err := d.Fill(at[i], 0, 8*N); err != nil {
-			return nil, err
-		}
+	r := &runner{device: d, stream: s}
+	if r.out, err = d.Alloc(8 * Sets * maxResults); err != nil {
+		return nil, err
 	}
-	results := map[string][]uint64{}
-	raw := make([]byte, 8*N)
-	for number, f := range forms {
-		for i := range f.Operands {
-			for k, v := range f.Values(i) {
-				binary.LittleEndian.PutUint64(raw[8*k:], v)
-			}
-			if err := d.Upload(at[1+i], raw); err != nil {
-				return nil, err
-			}
-		}
-		if err := launch(m, s, fmt.Sprintf("k%d", number), at); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, err)
-		}
-		if err := d.Download(raw, at[0]); err != nil {
-			return nil, err
-		}
-		out := make([]uint64, N)
-		for k := range out {
-			out[k] = binary.LittleEndian.Uint64(raw[8*k:])
-		}
-		results[f.Name] = out
-	}
-	return results, nil
+	r.in, err = d.Alloc(8 * Sets * maxOperands)
+	return r, err
 }
 
-func launch(m gpu.Module, s gpu.Stream, name string, at [5]gpu.Ptr) error {
-	f, err := m.Function(name)
+func (r *runner) try(forms []Form) ([]Outcome, error) {
+	m, err := r.device.Load([]byte(PTX(forms)))
+	if err != nil && len(forms) == 1 {
+		return []Outcome{{Refused: err}}, nil
+	}
+	var all []Outcome
+	for i, f := range forms {
+		o := Outcome{}
+		if err != nil {
+			one, err := r.try([]Form{f})
+			if err != nil {
+				return all, err
+			}
+			o = one[0]
+		} else {
+			var fatal error
+			if o, fatal = r.run(m, i, f); fatal != nil {
+				return all, fmt.Errorf("%s: %w", f.Name, fatal)
+			}
+		}
+		all = append(all, o)
+	}
+	if m != nil && err == nil {
+		return all, m.Unload()
+	}
+	return all, nil
+}
+
+// run executes one form of a module.
+func (r *runner) run(m gpu.Module, number int, form Form) (Outcome, error) {
+	f, err := m.Function(fmt.Sprintf("k%d", number))
 	if err != nil {
-		return err
+		return Outcome{Refused: err}, nil
 	}
-	var args []gpu.Arg
-	for _, p := range at {
-		args = append(args, gpu.Pointer(p))
+	raw := make([]byte, 8*Sets*len(form.Operands))
+	for i := range form.Operands {
+		for k, v := range form.Values(i) {
+			binary.LittleEndian.PutUint64(raw[8*(i*Sets+k):], v)
+		}
 	}
-	l, err := f.Bind(gpu.Config{Grid: [3]uint32{N / 64, 1, 1}, Block: [3]uint32{64, 1, 1}}, args...)
+	if err := r.device.Upload(r.in, raw); err != nil {
+		return Outcome{}, err
+	}
+	l, err := f.Bind(gpu.Config{Grid: [3]uint32{Sets / 64, 1, 1}, Block: [3]uint32{64, 1, 1}},
+		gpu.Pointer(r.out), gpu.Pointer(r.in), gpu.Int64(8*Sets))
 	if err != nil {
-		return err
+		return Outcome{}, err
 	}
-	if err := l.Submit(s); err != nil {
-		return err
+	if err := errors.Join(l.Submit(r.stream), r.stream.Synchronize()); err != nil {
+		return Outcome{}, err
 	}
-	return s.Synchronize()
+	raw = make([]byte, 8*Sets*len(form.Results))
+	if err := r.device.Download(raw, r.out); err != nil {
+		return Outcome{}, err
+	}
+	o := Outcome{Results: make([][]uint64, len(form.Results))}
+	for i := range o.Results {
+		o.Results[i] = make([]uint64, Sets)
+		for k := range o.Results[i] {
+			o.Results[i][k] = binary.LittleEndian.Uint64(raw[8*(i*Sets+k):])
+		}
+	}
+	return o, nil
 }

@@ -160,15 +160,7 @@ func SetPredicates(p, q func(r *File, o *Regs) uint32, combine string) Op {
 // SetWord stores yes or 0 in a register.
 func SetWord(test func(r *File, o *Regs) uint32, combine string, yes uint32) Op {
 	return func(r *File, o *Regs, mask uint32) {
-		p := test(r, o)
-		switch combine {
-		case "and":
-			p &= r.Operand(o)
-		case "or":
-			p |= r.Operand(o)
-		case "xor":
-			p ^= r.Operand(o)
-		}
+		p := combined(test(r, o), r, o, combine)
 		d := At[uint32](r, o.D)
 		for i := range d {
 			if mask>>i&1 == 0 {
@@ -180,4 +172,38 @@ func SetWord(test func(r *File, o *Regs) uint32, combine string, yes uint32) Op 
 			}
 		}
 	}
+}
+
+// SetHalves stores yes or 0 in each half of a register.
+func SetHalves(low, high func(r *File, o *Regs) uint32, combine string, yes uint32) Op {
+	return func(r *File, o *Regs, mask uint32) {
+		p, q := combined(low(r, o), r, o, combine), combined(high(r, o), r, o, combine)
+		d := At[uint32](r, o.D)
+		for i := range d {
+			if mask>>i&1 == 0 {
+				continue
+			}
+			var v uint32
+			if p>>i&1 != 0 {
+				v = yes
+			}
+			if q>>i&1 != 0 {
+				v |= yes << 16
+			}
+			d[i] = v
+		}
+	}
+}
+
+// combined joins a comparison and the predicate operand.
+func combined(p uint32, r *File, o *Regs, combine string) uint32 {
+	switch combine {
+	case "and":
+		return p & r.Operand(o)
+	case "or":
+		return p | r.Operand(o)
+	case "xor":
+		return p ^ r.Operand(o)
+	}
+	return p
 }

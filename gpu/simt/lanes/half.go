@@ -102,10 +102,9 @@ func (s Small) Lift(f func(float64) float64) func(a uint32) uint32 {
 }
 
 // Compare applies a comparison of float32 to two values.
-func (s Small) Compare(f func(a, b float32) bool) func(a, b uint32) bool {
-	return func(a, b uint32) bool {
-		return f(float32(s.Format.Decode(a)), float32(s.Format.Decode(b)))
-	}
+func (s Small) Compare(f func(a, b float32) bool, flush bool) func(a, b uint32) bool {
+	m := SmallMode{Flush: flush}
+	return func(a, b uint32) bool { return f(float32(s.operand(a, m)), float32(s.operand(b, m))) }
 }
 
 // Halves1 applies f to both halves of a packed pair.

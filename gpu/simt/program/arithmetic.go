@@ -105,14 +105,17 @@ func madHi[T lanes.Int]() lanes.Op {
 	return lanes.Each3(func(a, b, c T) T { return lanes.MulHi(a, b) + c })
 }
 
+// short extends 16-bit integers by their own sign.
+func short(t typ) func(v uint32) int64 {
+	if t.signed() {
+		return func(v uint32) int64 { return int64(int16(v)) }
+	}
+	return func(v uint32) int64 { return int64(uint16(v)) }
+}
+
 // short lowers arithmetic on 16-bit integers, which live zero-extended in words.
 func (l *lowerer) short(t typ, part string) error {
-	x := func(v uint32) int64 { // extended by the type's own sign
-		if t.signed() {
-			return int64(int16(v))
-		}
-		return int64(uint16(v))
-	}
+	x := short(t)
 	one := func(f func(a int64) int64) error {
 		return l.compute(pure{Integer, 0, lanes.Each1(func(a uint32) uint32 { return uint32(uint16(f(x(a)))) })}, t, t)
 	}

@@ -38,6 +38,10 @@ func (l *lowerer) bits() error {
 	}
 	switch l.in.Opcode {
 	case "sad":
+		if t.bits == 16 && t.kind != untyped {
+			x := short(t)
+			return l.compute(i(lanes.Each3(func(a, b, c uint32) uint32 { return uint32(uint16(lanes.Sad(x(a), x(b), x(c)))) })), t, t, t, t)
+		}
 		if t.bits == 32 || t.bits == 64 {
 			return l.compute(i(byType(t, lanes.Each3(lanes.Sad[uint32]), lanes.Each3(lanes.Sad[int32]), lanes.Each3(lanes.Sad[uint64]), lanes.Each3(lanes.Sad[int64]))), t, t, t, t)
 		}
@@ -48,6 +52,9 @@ func (l *lowerer) bits() error {
 	case "brev":
 		return l.compute(i(byType(t, lanes.Each1(lanes.Brev32), nil, lanes.Each1(lanes.Brev64), nil)), t, t)
 	case "cnot":
+		if t.bits == 16 {
+			return l.compute(i(lanes.Each1(lanes.CNot[uint32])), t, t)
+		}
 		return l.compute(i(byType(t, lanes.Each1(lanes.CNot[uint32]), nil, lanes.Each1(lanes.CNot[uint64]), nil)), t, t)
 	case "bfind":
 		return l.compute(i(byType(t, lanes.Each1(lanes.Find[uint32](shift)), lanes.Each1(lanes.Find[int32](shift)), lanes.Each1(lanes.Find[uint64](shift)), lanes.Each1(lanes.Find[int64](shift)))), word, t)
@@ -68,13 +75,17 @@ func (l *lowerer) multiply24() error {
 	if l.mods.oneOf("lo", "hi") == "hi" {
 		shift = 16
 	}
+	saturate := l.mods.take("sat")
 	t, ok := l.mods.typ()
-	if !ok || t.bits != 32 {
+	if !ok || t.bits != 32 || saturate && (t.name != "s32" || shift == 0 || l.in.Opcode == "mul24") {
 		return l.unknown()
 	}
 	f := lanes.Mul24(t.signed(), shift)
 	if l.in.Opcode == "mul24" {
 		return l.compute(pure{Integer, 0, lanes.Each2(f)}, t, t, t)
+	}
+	if saturate {
+		return l.compute(pure{Integer, 0, lanes.Each3(func(a, b, c uint32) int32 { return lanes.AddSat(int32(f(a, b)), int32(c)) })}, t, t, t, t)
 	}
 	return l.compute(pure{Integer, 0, lanes.Each3(func(a, b, c uint32) uint32 { return f(a, b) + c })}, t, t, t, t)
 }

@@ -24,9 +24,7 @@ func (l *lowerer) comparison(op string, t typ, flush bool) test {
 	case t.format != nil && t.packed:
 		return nil
 	case t.format != nil:
-		small := lanes.Small{Format: *t.format}
-		f := scalar(op)
-		return lanes.EachTest2(small.Compare(f))
+		return lanes.EachTest2(lanes.Small{Format: *t.format}.Compare(scalar(op), flush))
 	case t.name == "f32" && flush:
 		f := scalar(op)
 		return lanes.EachTest2(func(a, b float32) bool { return f(lanes.Flush32(a), lanes.Flush32(b)) })
@@ -86,7 +84,7 @@ func (l *lowerer) compare() error {
 		return l.unknown()
 	}
 	if t.packed && t.format != nil {
-		return l.comparePairs(op, combine, d, t)
+		return l.comparePairs(op, combine, flush, d, t)
 	}
 	f := l.comparison(op, t, flush)
 	if f == nil {
@@ -111,13 +109,8 @@ func (l *lowerer) compare() error {
 		in.Run = lanes.SetPredicate(f, combine)
 		return l.add(in)
 	}
-	var yes uint32
-	switch d.name {
-	case "u32", "s32":
-		yes = math.MaxUint32
-	case "f32":
-		yes = math.Float32bits(1)
-	default:
+	yes, ok := truth(d)
+	if !ok || d.packed || d.bits == 16 && d.format == nil && t.format == nil {
 		return l.unknown()
 	}
 	var err error
@@ -126,6 +119,20 @@ func (l *lowerer) compare() error {
 	}
 	in.Run = lanes.SetWord(f, combine, yes)
 	return l.add(in)
+}
+
+// truth is what set stores where the comparison holds: 1 as a float, all ones as an
+// integer. Of a packed type it is that of a half.
+func truth(d typ) (uint32, bool) {
+	switch {
+	case d.format != nil:
+		return d.format.Encode(1, lanes.Nearest, false), true
+	case d.name == "f32":
+		return math.Float32bits(1), true
+	case d.kind == unsigned || d.kind == signed:
+		return uint32(1<<d.bits - 1), d.bits == 16 || d.bits == 32
+	}
+	return 0, false
 }
 
 // comparands reads the two operands and the predicate that is combined.
@@ -151,13 +158,13 @@ func (l *lowerer) comparands(in *Inst, t typ, combine string) error {
 }
 
 // comparePairs lowers setp on f16x2 and bf16x2, whose two results are of the two
-// halves, and set with a packed result.
-func (l *lowerer) comparePairs(op, combine string, d, t typ) error {
+// halves, and set with a result for each half.
+func (l *lowerer) comparePairs(op, combine string, flush bool, d, t typ) error {
 	in := Inst{Kind: Pure, Class: Comparison, Regs: lanes.Regs{D2: -1, P: -1}}
 	if err := l.comparands(&in, t, combine); err != nil {
 		return err
 	}
-	compare := lanes.Small{Format: *t.format}.Compare(scalar(op))
+	compare := lanes.Small{Format: *t.format}.Compare(scalar(op), flush)
 	low := lanes.EachTest2(func(a, b uint32) bool { return compare(a&0xffff, b&0xffff) })
 	high := lanes.EachTest2(func(a, b uint32) bool { return compare(a>>16, b>>16) })
 	p := l.in.Operands[0]
@@ -175,20 +182,17 @@ func (l *lowerer) comparePairs(op, combine string, d, t typ) error {
 		in.Run = lanes.SetPredicates(low, high, combine)
 		return l.add(in)
 	}
-	if combine != "" || !d.packed || d.format == nil {
+	yes := uint32(0xffff)
+	if d.format != nil && d.packed {
+		yes, _ = truth(d)
+	} else if d.bits != 32 || d.kind == floating {
 		return l.unknown()
 	}
-	one := d.format.Encode(1, lanes.Nearest, false)
 	var err error
 	if in.Regs.D, err = l.destination(p, d); err != nil {
 		return err
 	}
-	in.Run = lanes.Each2(lanes.Halves2(func(a, b uint32) uint32 {
-		if compare(a, b) {
-			return one
-		}
-		return 0
-	}))
+	in.Run = lanes.SetHalves(low, high, combine, yes)
 	return l.add(in)
 }
 

@@ -1,6 +1,8 @@
 package program
 
 import (
+	"slices"
+
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/ptx"
 )
@@ -20,25 +22,39 @@ func (l *lowerer) instruction() error {
 	return nil
 }
 
+// computing are the opcodes whose results depend on their operands alone.
+var computing = []struct {
+	lower   func(*lowerer) error
+	opcodes []string
+}{
+	{(*lowerer).arithmetic, []string{"add", "sub", "mul", "mad", "fma", "div", "rem", "abs", "neg", "min", "max", "sqrt", "rcp"}},
+	{(*lowerer).bits, []string{"mul24", "mad24", "sad", "popc", "clz", "bfind", "brev", "bfe", "bfi", "shf", "prmt", "dp4a", "dp2a", "lop3", "cnot"}},
+	{(*lowerer).carry, []string{"addc", "subc", "madc"}},
+	{(*lowerer).logic, []string{"and", "or", "xor", "not", "shl", "shr"}},
+	{(*lowerer).special1, []string{"ex2", "lg2", "sin", "cos", "tanh", "rsqrt", "testp", "copysign"}},
+	{(*lowerer).compare, []string{"setp", "set", "selp", "slct"}},
+	{(*lowerer).convert, []string{"cvt"}},
+}
+
+// Arithmetic returns the opcodes that compute, compare and convert.
+func Arithmetic() []string {
+	var all []string
+	for _, f := range computing {
+		all = append(all, f.opcodes...)
+	}
+	return all
+}
+
 // family returns what lowers an opcode, nil for an unknown one.
 func (l *lowerer) family(opcode string) func() error {
+	for _, f := range computing {
+		if slices.Contains(f.opcodes, opcode) {
+			return func() error { return f.lower(l) }
+		}
+	}
 	switch opcode {
-	case "add", "sub", "mul", "mad", "fma", "div", "rem", "abs", "neg", "min", "max", "sqrt", "rcp":
-		return l.arithmetic
-	case "mul24", "mad24", "sad", "popc", "clz", "bfind", "brev", "bfe", "bfi", "shf", "prmt", "dp4a", "dp2a", "lop3", "cnot":
-		return l.bits
-	case "addc", "subc", "madc":
-		return l.carry
-	case "and", "or", "xor", "not", "shl", "shr":
-		return l.logic
-	case "ex2", "lg2", "sin", "cos", "tanh", "rsqrt", "testp", "copysign":
-		return l.special1
-	case "setp", "set", "selp", "slct":
-		return l.compare
 	case "mov":
 		return l.move
-	case "cvt":
-		return l.convert
 	case "cvta":
 		return l.convertAddress
 	case "isspacep":
