@@ -89,12 +89,10 @@ func (b *binaries) of(k kernels.Kernel, v kernels.Values) (binary, error) {
 	return made, nil
 }
 
-// architecture is the device's own, which gives a cubin. A device newer than the
-// compiler, and a backend that runs PTX, get the newest PTX that they accept.
+// architecture is the device's own, which gives a cubin. A backend that runs PTX
+// gets its own as PTX, and a device newer than the compiler the newest PTX that
+// there is.
 func (b *binaries) architecture() (string, error) {
-	if b.info.Backend != "cuda" {
-		return kernels.PTXTarget, nil
-	}
 	major, minor, _ := strings.Cut(b.info.ComputeCapability, ".")
 	own, err := strconv.Atoi(major + minor)
 	if err != nil {
@@ -104,12 +102,12 @@ func (b *binaries) architecture() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("architectures of NVRTC %s: %w", b.compiler.Version(), err)
 	}
-	if slices.Contains(supported, own) {
+	if slices.Contains(supported, own) && b.info.Backend == "cuda" {
 		return fmt.Sprintf("sm_%d", own), nil
 	}
 	newest := 0
 	for _, s := range supported {
-		if s < own {
+		if s <= own {
 			newest = max(newest, s)
 		}
 	}

@@ -90,7 +90,8 @@ func (i *Implementation) Kernel(c contract.Contract) (kernels.Kernel, error) {
 		fmt.Sprintf("%s has no kernel for %s in %s", i.name, c.Name(), c.Precision()), "")
 }
 
-// Open prepares the operation with the default values of the tunables.
+// Open prepares the operation with the default values of the tunables. On a device
+// that counts instead of timing, the operation is an impl.Counting.
 func (i *Implementation) Open(c contract.Contract, d contract.Dims, in contract.Tensors) (impl.Operation, error) {
 	k, err := i.Kernel(c)
 	if err != nil {
@@ -129,7 +130,7 @@ func (i *Implementation) OpenVariant(c contract.Contract, d contract.Dims, in co
 		_ = o.Close() // the first error says what is wrong
 		return nil, fmt.Errorf("%s: %w", k.Name(), err)
 	}
-	return o, nil
+	return o.opened(), nil
 }
 
 // fitsDevice refuses blocks that this device cannot run, before it is touched.

@@ -209,7 +209,7 @@ func TestCompilesOnceForTheDevice(t *testing.T) {
 	}{
 		{"cuda", "9.0", []int{75, 90, 120}, "--gpu-architecture=sm_90", "cubin"},
 		{"cuda", "12.1", []int{75, 90, 120}, "--gpu-architecture=compute_120", "ptx"},
-		{"simt", "", []int{75, 90}, "--gpu-architecture=compute_75", "ptx"},
+		{"simt", "9.0", []int{75, 90, 120}, "--gpu-architecture=compute_90", "ptx"},
 	} {
 		d := newFakeDevice()
 		d.info.Backend, d.info.ComputeCapability = want.backend, want.capability

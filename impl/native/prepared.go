@@ -64,5 +64,5 @@ func OpenPrepared(o Options, c contract.Contract, d contract.Dims, in contract.T
 		_ = op.Close() // the first error says what is wrong
 		return nil, fmt.Errorf("%s: %w", p.Name, err)
 	}
-	return op, nil
+	return op.opened(), nil
 }
