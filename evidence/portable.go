@@ -230,6 +230,9 @@ func (m machine) copy(v reflect.Value, path string, free bool) (reflect.Value, e
 		}
 		for i := range v.NumField() {
 			f := v.Type().Field(i)
+			if !f.IsExported() { // never in the record
+				continue
+			}
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if name == "-" { // never in the record
 				continue

@@ -6,6 +6,7 @@ import (
 	"mage/contract"
 	"mage/gate"
 	"mage/gpu"
+	"mage/gpu/simt"
 	"mage/impl"
 )
 
@@ -76,7 +77,7 @@ type Host struct {
 
 // Device is one device that arms ran on.
 type Device struct {
-	ID string `json:"id"` // "cpu", "cuda:0"
+	ID string `json:"id"` // "cpu", "cuda:0", "simt:0"
 	gpu.Info
 }
 
@@ -145,6 +146,10 @@ type Entry struct {
 	Error string `json:"error,omitempty"`
 	// Unavailable: modes and cache states this arm lacks on this case.
 	Unavailable []Unavailable `json:"unavailable,omitempty"`
+	// Counters are exactly what one execution cost, on a device that counts instead
+	// of timing; nil on every other. What the checks found wrong is in Findings.
+	Counters *simt.Counters `json:"counters,omitempty"`
+	Findings []simt.Finding `json:"findings,omitempty"`
 }
 
 // Calibration is what the instruments of a device can resolve, in one session.
@@ -194,11 +199,14 @@ type Line struct {
 	Operations int    `json:"operations"`         // sharing one sample
 	Launches   int    `json:"launches,omitempty"` // kernels of one operation
 	// Disturbed lists why this round does not count; empty when it does.
-	Disturbed []string  `json:"disturbed,omitempty"`
-	Before    gpu.State `json:"before"`
-	After     gpu.State `json:"after"`
-	ReplayUS  []float64 `json:"replay_us,omitempty"` // graph: whole replay, host clock
-	Samples   []float64 `json:"samples"`             // µs per operation; the last field
+	Disturbed []string `json:"disturbed,omitempty"`
+	// Unjudged: what this region left behind was not compared; the arm's gates
+	// before, between and after were.
+	Unjudged bool      `json:"unjudged,omitempty"`
+	Before   gpu.State `json:"before"`
+	After    gpu.State `json:"after"`
+	ReplayUS []float64 `json:"replay_us,omitempty"` // graph: whole replay, host clock
+	Samples  []float64 `json:"samples"`             // µs per operation; the last field
 }
 
 // Event is one line of events.jsonl.
