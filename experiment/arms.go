@@ -12,12 +12,13 @@ import (
 // arm is one participant and who computes it; impl is nil when unavailable.
 type arm struct {
 	evidence.Arm
-	spec string // its name in the spec: "cuda/first", "cuda/first@cuda-python"
-	impl impl.Implementation
+	spec    string // its name in the spec: "cuda/first", "cuda/first@cuda-python"
+	impl    impl.Implementation
+	untimed *Untimed // nil on a device that measures time
 }
 
 // arms lays out the participants: the implementations in declared order, each
-// followed by its A/A control when it has one.
+// followed by its A/A control when it has one. Exact counts need no control.
 func (s *Spec) arms(lab *Lab) ([]arm, error) {
 	doc := document{name: s.Name, text: s.Text}
 	var out []arm
@@ -40,14 +41,14 @@ func (s *Spec) arms(lab *Lab) ([]arm, error) {
 				LaunchPath: path, Unavailable: unavailableRecord(lack)}})
 			continue
 		}
-		a := arm{spec: name, impl: i, Arm: evidence.Arm{
+		a := arm{spec: name, impl: i, untimed: lab.Untimed[i.Device()], Arm: evidence.Arm{
 			ID:             fmt.Sprintf("%s@%s", i.Name(), i.LaunchPath()),
 			Implementation: i.Name(), LaunchPath: i.LaunchPath(), Device: i.Device()}}
 		if slices.ContainsFunc(out, func(o arm) bool { return o.ID == a.ID }) {
 			return nil, doc.errorAt(name, "implementation %q is listed twice, as %s; the control repeats an arm", name, a.ID)
 		}
 		out = append(out, a)
-		if slices.Contains(s.Control, name) {
+		if slices.Contains(s.Control, name) && a.untimed == nil {
 			c := a
 			c.ControlOf = a.ID
 			c.ID += controlSuffix

@@ -25,9 +25,7 @@ type caseWork struct {
 	entrants []*entrant
 	// bytes of the inputs and the output: what judging one cell compares.
 	bytes int
-	// firstRound is the first that this session measures.
-	firstRound int
-	told       int // the failures and lacks that the record holds
+	told  int // the failures and lacks that the record holds
 }
 
 // entrant is an arm on this case.
@@ -37,11 +35,17 @@ type entrant struct {
 	entry evidence.Entry
 	// lacks holds the cells (mode × cache) that are unavailable.
 	lacks map[string]bool
+	// undrawn are the cells of a large case that were not judged yet, in the order
+	// in which they will be.
+	undrawn []string
 	// onceUS is the host time of one operation, for planning only.
 	onceUS float64
 }
 
 func (e *entrant) failed() bool { return e.entry.Error != "" }
+
+// timed says whether the arm takes part in rounds.
+func (e *entrant) timed() bool { return e.op != nil && !e.failed() && e.arm.untimed == nil }
 
 // runCase performs one case, or what is left of it. An error is one of the run
 // (no disk, cancelled); an arm that fails is noted in its entry alone.
@@ -75,7 +79,7 @@ func (r *runner) runCase(ctx context.Context, c input.Case) error {
 		return err
 	}
 	for _, e := range w.entrants {
-		if e.op != nil && !e.failed() {
+		if e.timed() {
 			r.gateAfter(w, e)
 		}
 	}
@@ -150,6 +154,13 @@ func (w *caseWork) enter(r *runner, a arm) {
 	e := &entrant{arm: a, lacks: map[string]bool{},
 		entry: evidence.Entry{Case: w.id, Arm: a.ID, Session: r.session}}
 	w.entrants = append(w.entrants, e)
+	if a.untimed != nil {
+		e.entry.Unavailable = append(e.entry.Unavailable, *unavailableRecord(a.untimed.Reason))
+		if u, large := a.untimed.tooLarge(a, w.c); large {
+			e.entry.Unavailable = append(e.entry.Unavailable, u)
+			return
+		}
+	}
 	op, err := a.impl.Open(w.c.Contract, w.c.Dims, w.checks.Inputs)
 	if err != nil {
 		if u, ok := lack(err); ok {
@@ -163,6 +174,10 @@ func (w *caseWork) enter(r *runner, a arm) {
 	e.entry.Identity = op.Identity()
 	if err := r.sameBinary(e); err != nil {
 		r.fail(w, e, 0, err.Error())
+		return
+	}
+	if a.untimed != nil {
+		w.count(r, e)
 		return
 	}
 	if !r.gate(w, e, gate.Before) || !r.gate(w, e, gate.Challenge) {
@@ -183,6 +198,9 @@ func (r *runner) gate(w *caseWork, e *entrant, stage string) bool {
 		e.entry.Unavailable = append(e.entry.Unavailable, u)
 		_ = e.op.Close()
 		e.op = nil
+		return false
+	}
+	if c, ok := e.op.(impl.Counting); ok && !r.checked(w, e, c) {
 		return false
 	}
 	if err != nil {

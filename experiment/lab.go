@@ -24,6 +24,9 @@ type Lab struct {
 	Versions map[string]string
 	// Notices are lacks of the machine as a whole: "CUPTI".
 	Notices []*unavailable.Error
+	// Untimed holds, by id, the devices that measure no time: each of their arms is
+	// executed and judged once a case, without rounds and without a control.
+	Untimed map[string]*Untimed
 	// Calibrate measures the instruments of the device with this id.
 	Calibrate func(device string) (timing.Calibration, error)
 }

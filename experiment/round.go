@@ -17,6 +17,9 @@ import (
 // rounds measures until the planned number is reached, or the stopping rule of
 // the spec is satisfied.
 func (r *runner) rounds(ctx context.Context, w *caseWork) error {
+	if !w.alive() {
+		return nil // nothing here is measured in rounds
+	}
 	stop, err := r.newStopper(w)
 	if err != nil {
 		return err
@@ -24,7 +27,6 @@ func (r *runner) rounds(ctx context.Context, w *caseWork) error {
 	began := time.Now()
 	limit := r.spec.maxRounds()
 	first := r.nextRound(w.id)
-	w.firstRound = first
 	for round := first; round <= limit; round++ {
 		disturbed, err := r.roundUntilQuiet(ctx, w, round, stop.add)
 		if err != nil {
@@ -64,12 +66,7 @@ func (r *runner) interrupted(id string, round, attempt int) bool {
 const interruptedLabel = "interrupted"
 
 func (w *caseWork) alive() bool {
-	for _, e := range w.entrants {
-		if e.op != nil && !e.failed() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.entrants, (*entrant).timed)
 }
 
 // roundUntilQuiet measures one round, again when it was disturbed. Every attempt
@@ -125,15 +122,16 @@ func disturbedOf(lines []evidence.Line) []string {
 // the outer loop: arms that are compared are measured next to each other.
 func (r *runner) round(ctx context.Context, w *caseWork, round, attempt int) ([]evidence.Line, error) {
 	var lines []evidence.Line
-	sequence := order(len(w.entrants), round)
-	drawn := r.drawCells(w, round)
+	entrants := slices.DeleteFunc(slices.Clone(w.entrants), func(e *entrant) bool { return e.arm.untimed != nil })
+	sequence := order(len(entrants), round)
+	drawn := r.drawCells(w, entrants)
 	for _, m := range r.modes {
 		for _, cache := range r.spec.Caches {
 			for position, i := range sequence {
 				if err := ctx.Err(); err != nil {
 					return lines, err
 				}
-				e := w.entrants[i]
+				e := entrants[i]
 				if e.op == nil || e.failed() || e.lacks[cellName(m, timing.Cache(cache))] {
 					continue
 				}
@@ -151,22 +149,49 @@ func (r *runner) round(ctx context.Context, w *caseWork, round, attempt int) ([]
 
 // gateEverything is the size of output and inputs together up to which every
 // timed region is judged. Beyond it the comparison would take longer than the
-// measurement: then every cell is judged in the session's first round on a case,
-// and one cell of each arm, drawn by lot, in every later one.
+// measurement: then one cell of each arm is judged in a round. Its number is
+// drawn without replacement, so that as many rounds as there are cells judge all.
 const gateEverything = 64 << 20 // bytes
 
-// drawCells chooses what is judged in a round: nil for everything, else one cell
-// per arm.
-func (r *runner) drawCells(w *caseWork, round int) []string {
-	if w.bytes <= gateEverything || round == w.firstRound {
+// drawCells chooses the cell of each entrant that is judged in a round: nil for
+// every cell.
+func (r *runner) drawCells(w *caseWork, entrants []*entrant) []string {
+	if w.bytes <= gateEverything {
 		return nil
 	}
-	out := make([]string, len(w.entrants))
-	for i := range out {
-		m := r.modes[rand.IntN(len(r.modes))]
-		out[i] = cellName(m, timing.Cache(r.spec.Caches[rand.IntN(len(r.spec.Caches))]))
+	out := make([]string, len(entrants))
+	for i, e := range entrants {
+		out[i] = e.draw(r.cells())
 	}
 	return out
+}
+
+// cells names every mode × cache state of the plan.
+func (r *runner) cells() []string {
+	var out []string
+	for _, m := range r.modes {
+		for _, c := range r.spec.Caches {
+			out = append(out, cellName(m, timing.Cache(c)))
+		}
+	}
+	return out
+}
+
+// draw takes the next of the cells that the entrant has, in an order that nobody
+// can know; "" if it has none.
+func (e *entrant) draw(cells []string) string {
+	for range 2 {
+		for len(e.undrawn) > 0 {
+			c := e.undrawn[0]
+			e.undrawn = e.undrawn[1:]
+			if !e.lacks[c] {
+				return c
+			}
+		}
+		e.undrawn = slices.Clone(cells)
+		rand.Shuffle(len(cells), func(i, j int) { e.undrawn[i], e.undrawn[j] = e.undrawn[j], e.undrawn[i] })
+	}
+	return ""
 }
 
 // cell measures one arm in one mode and cache state and, if judged, gates what
@@ -215,7 +240,7 @@ func (r *runner) cell(w *caseWork, e *entrant, m timing.Mode, cache timing.Cache
 		Instrument: string(reading.Instrument),
 		Operations: reading.Operations, Launches: reading.Launches,
 		Before: before, After: after,
-		Samples: reading.Samples, ReplayUS: reading.ReplayUS,
+		Samples: reading.Samples, ReplayUS: reading.ReplayUS, Unjudged: !judged,
 	}
 	history := r.clocks[e.arm.Device]
 	l.Disturbed = disturbances(before, after, history.usual(), r.company[e.arm.Device])

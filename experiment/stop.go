@@ -41,7 +41,7 @@ func (r *runner) newStopper(w *caseWork) (*stopper, error) {
 	if err != nil {
 		return nil, err
 	}
-	offered := slices.DeleteFunc(slices.Clone(r.arms), func(a arm) bool { return a.impl == nil })
+	offered := slices.DeleteFunc(slices.Clone(r.arms), func(a arm) bool { return a.impl == nil || a.untimed != nil })
 	rows := len(r.spec.pairs(offered)) * len(s.cells) * len(cases)
 	if rows == 0 {
 		return s, nil
@@ -152,7 +152,7 @@ func (s *stopper) look(w *caseWork, round int, spent time.Duration) string {
 func (s *stopper) rows(w *caseWork) []stats.Comparison {
 	var sound []arm
 	for _, e := range w.entrants {
-		if e.op != nil && !e.failed() {
+		if e.timed() {
 			sound = append(sound, e.arm)
 		}
 	}

@@ -1,0 +1,90 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+
+	"mage/evidence"
+	"mage/gate"
+	"mage/impl"
+	"mage/input"
+	"mage/unavailable"
+)
+
+// Untimed is a device that measures no time and counts instead.
+type Untimed struct {
+	// Reason is why there are no times, for every arm on the device.
+	Reason *unavailable.Error
+	// MaxFLOPs is the arithmetic of the largest case that the device executes: a
+	// larger one would take hours. 0: no limit.
+	MaxFLOPs float64
+}
+
+// stageChecks is the stage of the gate that holds what a device's own checks
+// (races, accesses out of bounds) found in all executions.
+const stageChecks = "checks"
+
+// count takes an arm on an untimed device through the gate. What is counted is
+// counted exactly, so one execution says it all: its counters are retained, and
+// what it left behind is judged, with one poison; the challenge judges a second
+// one, with fresh inputs and another poison.
+func (w *caseWork) count(r *runner, e *entrant) {
+	if err := gate.Prepare(e.op); err != nil {
+		r.fail(w, e, 0, err.Error())
+		return
+	}
+	r.progress.Step("execute " + e.arm.ID)
+	err := e.op.Run()
+	counting, counts := e.op.(impl.Counting)
+	if counts {
+		c := counting.Counters()
+		e.entry.Counters = &c
+		if !r.checked(w, e, counting) {
+			// What a wrong kernel computed, and cost, is retained all the same.
+			if res, err := gate.Check(e.op, w.at(gate.LeftBehind)); err == nil {
+				e.entry.Gates = append(e.entry.Gates, res)
+			}
+			return
+		}
+	}
+	if err != nil {
+		r.fail(w, e, 0, "running: "+err.Error())
+		return
+	}
+	if !r.gate(w, e, gate.LeftBehind) {
+		return
+	}
+	r.progress.Step("gate " + e.arm.ID)
+	if r.gate(w, e, gate.Challenge) && counts {
+		e.entry.Gates = append(e.entry.Gates, gate.Result{Stage: stageChecks, Seed: w.c.Seed, Passed: true})
+	}
+}
+
+// checked retains what the checks of a device found so far and reports whether
+// that is nothing.
+func (r *runner) checked(w *caseWork, e *entrant, op impl.Counting) bool {
+	found := op.Findings()
+	if len(found) == 0 {
+		return true
+	}
+	e.entry.Findings = slices.Clone(found)
+	why := found[0].String()
+	if n := len(found) - 1; n > 0 {
+		why += fmt.Sprintf(" (and %d more)", n)
+	}
+	e.entry.Gates = append(e.entry.Gates, gate.Result{Stage: stageChecks, Seed: w.c.Seed, Failure: why})
+	r.fail(w, e, 0, stageChecks+": "+why)
+	return false
+}
+
+// tooLarge says why an untimed device does not execute a case, if so.
+func (u *Untimed) tooLarge(a arm, c input.Case) (evidence.Unavailable, bool) {
+	if f := c.Contract.FLOPs(c.Dims); u.MaxFLOPs > 0 && f > u.MaxFLOPs {
+		return evidence.Unavailable{
+			What:   fmt.Sprintf("%s on %s", a.Implementation, a.Device),
+			Reason: fmt.Sprintf("the case takes %.3g FLOP, which would keep %s busy for hours; it is given %.3g at most", f, a.Device, u.MaxFLOPs),
+			Remedy: "choose a smaller shape, or a machine with an NVIDIA GPU",
+		}, true
+	}
+	return evidence.Unavailable{}, false
+}
