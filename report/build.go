@@ -66,6 +66,7 @@ func Build(run *evidence.Run, o Options) (*Report, error) {
 	r := &Report{arms: armLabels(rec.Arms), cases: caseLabels(rec.Cases), devices: armDevices(rec)}
 	r.Header = header(rec, all, o)
 	b := &builder{rec: rec, opts: o, report: r, failed: failures(run)}
+	r.Counters, r.Findings = counters(rec), findings(rec)
 	if err := b.compare(all); err != nil {
 		return nil, err
 	}

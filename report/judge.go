@@ -47,7 +47,8 @@ func (b *builder) compare(all []*series) error {
 		}
 		explainIncomparable(&result)
 		result.Notes = b.absentees(c, all)
-		if len(result.Groups) > 0 || len(result.Notes) > 0 {
+		counts := slices.ContainsFunc(b.report.Counters, func(x CounterResult) bool { return x.Case == c.ID })
+		if len(result.Groups) > 0 || len(result.Notes) > 0 || counts {
 			b.report.Cases = append(b.report.Cases, result)
 		}
 	}

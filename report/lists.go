@@ -86,7 +86,10 @@ func resource(e evidence.Entry) Resource {
 	}
 	if a := id.Resources; a != nil {
 		shared := a.StaticSharedBytes + id.Shared
-		x.Registers, x.SharedBytes, x.LocalBytes = &a.Registers, &shared, &a.LocalBytes
+		x.SharedBytes, x.LocalBytes = &shared, &a.LocalBytes
+		if a.Registers > 0 { // PTX has none: the compiler behind it assigns them
+			x.Registers = &a.Registers
+		}
 	}
 	return x
 }

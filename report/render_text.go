@@ -189,4 +189,4 @@ var latexEscapes = strings.NewReplacer(
 	`\`, `\textbackslash{}`, `{`, `\{`, `}`, `\}`, `$`, `\$`, `&`, `\&`, `#`, `\#`, `%`, `\%`, `_`, `\_`,
 	`~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`, `<`, `\textless{}`, `>`, `\textgreater{}`,
 	`|`, `\textbar{}`, "µ", `\textmu{}`, "–", `--`, "×", `$\times$`, "±", `$\pm$`, "÷", `$\div$`,
-	"≤", `$\le$`, "≥", `$\ge$`, "\n", " ")
+	"\u00a0", "~", "≤", `$\le$`, "≥", `$\ge$`, "\n", " ")

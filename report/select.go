@@ -26,6 +26,8 @@ func (r *Report) Only(words ...string) (*Report, error) {
 	out := *r
 	out.Cases = filter(r.Cases, func(c CaseResult) bool { return wanted(c.Case.ID) })
 	out.LaunchPaths = filter(r.LaunchPaths, func(p LaunchPaths) bool { return wanted(p.Case) })
+	out.Counters = filter(r.Counters, func(c CounterResult) bool { return wanted(c.Case) })
+	out.Findings = filter(r.Findings, func(f FindingResult) bool { return wanted(f.Case) })
 	out.Gates = filter(r.Gates, func(g GateResult) bool { return wanted(g.Case) })
 	out.Resources = filter(r.Resources, func(x Resource) bool { return wanted(x.Case) })
 	out.Graphs = filter(r.Graphs, func(g GraphResult) bool { return wanted(g.Case) })

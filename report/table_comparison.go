@@ -208,8 +208,8 @@ func caseTitle(c CaseResult) string {
 	return s
 }
 
-// fold removes the named columns when they hold one value only, and says that
-// value once above the table.
+// fold removes the named columns when they hold one value only, where they hold
+// any, and says that value once above the table.
 func (t Table) fold(keys ...string) Table {
 	constant := map[string]string{}
 	for i, c := range t.Columns {
@@ -217,9 +217,13 @@ func (t Table) fold(keys ...string) Table {
 			if c.Key != k || len(t.Rows) == 0 {
 				continue
 			}
-			first, same := t.Rows[0].Cells[i].Data, true
+			first, same := any(nil), true
 			for _, row := range t.Rows {
-				same = same && row.Cells[i].Data == first
+				if d := row.Cells[i].Data; first == nil {
+					first = d
+				} else {
+					same = same && (d == first || d == nil)
+				}
 			}
 			if s, ok := first.(string); same && ok {
 				constant[k] = s

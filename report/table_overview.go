@@ -17,7 +17,12 @@ func (r *Report) overviewTable() Table {
 		{Key: "max_abs_error", Head: "max abs error", Align: Right, Drop: 1},
 		{Key: "verdict", Head: "verdict"}, {Key: "mode", Head: "mode", Drop: 3},
 		{Key: "median_us", Head: "median", Unit: "µs", Align: Right},
-		{Key: "interval", Head: trim(r.Header.Confidence*100) + " % interval", Align: Range, Drop: 1}}}
+		{Key: "interval", Head: trim(r.Header.Confidence*100) + " % interval", Align: Range, Drop: 1},
+		{Key: "warp_instructions", Head: "warp instr.", Align: Right, Drop: 4},
+		{Key: "sectors", Head: "sectors", Align: Right, Drop: 5},
+		{Key: "sectors_over_ideal", Head: "× ideal", Unit: "1", Align: Right, Drop: 5},
+		{Key: "bank_conflicts", Head: "bank conflicts", Align: Right, Drop: 6},
+		{Key: "intensity", Head: "FLOP/B", Unit: "FLOP/B", Align: Right, Drop: 7}}}
 	for i, c := range r.Cases {
 		shape := strings.ReplaceAll(c.Case.Dims.Format(c.Case.DimOrder), ",", " ")
 		first := true
@@ -26,7 +31,7 @@ func (r *Report) overviewTable() Table {
 				continue
 			}
 			row := []Value{{Data: c.Case.Contract}, {Data: shape}, word(r.label(g.Arm)), word(r.devices[g.Arm]),
-				none(), Value{Text: "passed", Data: "passed", Tone: Good}, none(), none(), none()}
+				none(), Value{Text: "passed", Data: "passed", Tone: Good}, {}, {}, {}, {}, {}, {}, {}, {}}
 			if first {
 				row[0].Text, row[1].Text = c.Case.Contract, shape
 			}
@@ -42,19 +47,30 @@ func (r *Report) overviewTable() Table {
 			case len(g.Stages) == 0:
 				row[5] = Value{Text: "not run", Data: "not run", Tone: Caution}
 			}
+			// An arm is timed or counted: what belongs to the other stays empty.
 			if cell, group := c.firstCell(g.Arm); cell != nil {
 				u := unitFor(*cell.MedianUS)
 				v, interval := timeText(*cell.MedianUS, cell.LowUS, cell.HighUS, u,
 					timeDecimals(*cell.MedianUS, cell.LowUS, cell.HighUS, u))
 				row[6] = word(group.Mode + " " + group.Cache)
-				row[7] = number(v, *cell.MedianUS)
+				row[7], row[8] = number(v, *cell.MedianUS), none()
 				if interval != "" {
 					row[8] = number(interval, []*float64{cell.LowUS, cell.HighUS})
 				}
 			}
+			if x := r.counted(c.Case.ID, g.Arm); x != nil {
+				k := x.Counters
+				sectors := x.LoadSectors + x.StoreSectors
+				copy(row[9:], []Value{exactly(x.WarpInstructions), exactly(sectors),
+					overIdeal(over(sectors, k.GlobalLoads.Ideal+k.AsyncCopies.Ideal+k.GlobalStores.Ideal)),
+					conflicts(x.BankConflicts), number(significant(x.Intensity, 3), x.Intensity)})
+			}
 			t.Rows = append(t.Rows, Row{Cells: row, Rule: first && i > 0})
 			first = false
 		}
+	}
+	if len(r.Counters) > 0 {
+		t.Remarks = []string{whatIsCounted}
 	}
 	return t.fold("mode").compact()
 }

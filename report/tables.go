@@ -9,12 +9,15 @@ import (
 	"mage/evidence"
 )
 
-// The IDs of a report's tables, in order. There is one "comparison" per case.
+// The IDs of a report's tables, in order. There is one "comparison" per case, and one
+// "counters" where arms were counted on it.
 const (
 	RunTable         = "run"
 	ComparisonTable  = "comparison"
+	CountersTable    = "counters"
 	LaunchPathsTable = "launch-paths"
 	GatesTable       = "gates"
+	FindingsTable    = "findings"
 	GraphsTable      = "graphs"
 	ResourcesTable   = "resources"
 	CalibrationTable = "calibration"
@@ -27,7 +30,7 @@ const (
 
 // TableIDs lists the IDs of a report's tables in order.
 func TableIDs() []string {
-	return []string{RunTable, ComparisonTable, LaunchPathsTable, GatesTable, GraphsTable, ResourcesTable,
+	return []string{RunTable, ComparisonTable, CountersTable, LaunchPathsTable, GatesTable, FindingsTable, GraphsTable, ResourcesTable,
 		CalibrationTable, ResolutionTable, UnavailableTable, WarningsTable, OverviewTable}
 }
 
@@ -35,10 +38,10 @@ func TableIDs() []string {
 func (r *Report) Tables() []Table {
 	all := []Table{r.runTable()}
 	for _, c := range r.Cases {
-		all = append(all, r.comparisonTable(c))
+		all = append(all, r.comparisonTable(c), r.countersTable(c))
 	}
 	all = append(all, r.launchPathsTables()...)
-	all = append(all, r.gatesTable(), r.graphsTable(), r.resourcesTable(),
+	all = append(all, r.gatesTable(), r.findingsTable(), r.graphsTable(), r.resourcesTable(),
 		r.calibrationTable(), r.resolutionTable(), r.overviewTable(), r.unavailableTable(), r.warningsTable())
 	out := all[:0]
 	for _, t := range all {
@@ -75,6 +78,12 @@ func (r *Report) runTable() Table {
 	add("versions", versionsText(h), Plain)
 	add("tool", toolText(h.Tool), Plain)
 	add("spec", h.SpecName+" "+short(h.SpecSHA256), Plain)
+	if n := len(r.Counters); n > 0 {
+		add("counted", fmt.Sprintf("%d executions, one per case and arm on a device that measures no time", n), Plain)
+	}
+	if h.Cells == 0 && len(r.Counters) > 0 {
+		return t // no times, no terms of comparing them
+	}
 	add("rounds", roundsText(h), Plain)
 	add("terms", fmt.Sprintf("%s %% intervals, margin ±%s; verdicts and p corrected for %d comparisons (Holm, Shaffer)",
 		trim(h.Confidence*100), percent(h.Margin), h.Comparisons), Plain)

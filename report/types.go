@@ -15,6 +15,8 @@ import (
 type Report struct {
 	Header      Header            `json:"header"`
 	Cases       []CaseResult      `json:"cases"`
+	Counters    []CounterResult   `json:"counters,omitempty"`
+	Findings    []FindingResult   `json:"findings,omitempty"`
 	Gates       []GateResult      `json:"gates"`
 	Resources   []Resource        `json:"resources"`
 	LaunchPaths []LaunchPaths     `json:"launch_paths,omitempty"`
