@@ -268,7 +268,7 @@ func TestPTXNewerThanTheDriver(t *testing.T) {
 }
 
 // TestNoUsableGPU: what keeps the GPU from being opened is the reason that stands
-// in the record, and the CPU is measured.
+// in the record; kernels are executed on the simulator, and the CPU is measured.
 func TestNoUsableGPU(t *testing.T) {
 	for _, k := range []struct {
 		name    string
@@ -291,23 +291,25 @@ func TestNoUsableGPU(t *testing.T) {
 				k.prepare(c)
 			}
 			m := openWith(t, goodKernels(t))
-			r, out := run(t, m, spec(t, 2, `"latency"`, "mine/a", "mine/b", "cuda/first"), nil)
+			r, out := run(t, m, spec(t, 2, `"latency"`, "cuda/first"), nil)
 			if out.Failures != 0 || total(lines(r, "cpu/naive", 1)) != 2 {
 				t.Errorf("%d failures, CPU lines %v", out.Failures, lines(r, "cpu/naive", 1))
 			}
-			for _, a := range r.Record.Arms[1:] {
-				if a.Unavailable == nil {
-					t.Fatalf("%s is not unavailable", a.ID)
+			if a := r.Record.Arms[1]; a.ID != "cuda/first@driver" || a.Device != "simt:0" || entry(t, r, "cuda/first", 0).Counters == nil {
+				t.Errorf("cuda/first was not executed on the simulator: %+v", a)
+			}
+			lacks := r.Record.Unavailable
+			if len(lacks) != 1 {
+				t.Fatalf("unavailable %+v", lacks)
+			}
+			all := (&unavailable.Error{What: lacks[0].What, Reason: lacks[0].Reason, Remedy: lacks[0].Remedy}).Error()
+			for _, w := range k.want {
+				if !strings.Contains(all, w) {
+					t.Errorf("%q lacks %q", all, w)
 				}
-				all := (&unavailable.Error{What: a.Unavailable.What, Reason: a.Unavailable.Reason, Remedy: a.Unavailable.Remedy}).Error()
-				for _, w := range k.want {
-					if !strings.Contains(all, w) {
-						t.Errorf("%s: %q lacks %q", a.ID, all, w)
-					}
-				}
-				if strings.Contains(all, "\n") {
-					t.Errorf("more than one line: %q", all)
-				}
+			}
+			if strings.Contains(all, "\n") {
+				t.Errorf("more than one line: %q", all)
 			}
 			closeWithoutLeaks(t, m, c)
 		})
@@ -341,11 +343,11 @@ func TestGPUTooFullToOpen(t *testing.T) {
 	c := standIn(t)
 	c.SetMemory(1 << 20)
 	_, err := Open(t.Context(), Options{})
-	if !errors.Is(err, cuda.ErrOutOfMemory) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "--no-gpu") {
+	if !errors.Is(err, cuda.ErrOutOfMemory) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "--simulate") {
 		t.Errorf("%v", err)
 	}
 	c.NoLeaks(t)
-	if m, err := Open(t.Context(), Options{NoGPU: true}); err != nil {
+	if m, err := Open(t.Context(), Options{Simulate: true}); err != nil {
 		t.Error(err)
 	} else {
 		closeWithoutLeaks(t, m, c)

@@ -13,7 +13,7 @@ func TestKernelsTakeNoNameOfOtherImplementations(t *testing.T) {
 	for _, name := range []string{"cpu/naive", "torch/eager", "triton/mine", "exec/mine"} {
 		dir := t.TempDir()
 		kernelstest.Write(t, dir, name, kernelstest.Gelu, "")
-		m, err := Open(t.Context(), Options{KernelDirs: []string{dir}, NoGPU: true, Version: "test"})
+		m, err := Open(t.Context(), Options{KernelDirs: []string{dir}, Simulate: true, Version: "test"})
 		if err == nil {
 			m.Close()
 			t.Errorf("%s is a kernel", name)

@@ -29,9 +29,10 @@ type Options struct {
 	// Wanted names the implementations that will be used. What is slow to open is
 	// opened only for them; everything else is offered anyway.
 	Wanted []string
-	// GPU is the ordinal of the GPU; NoGPU leaves every GPU alone.
-	GPU   int
-	NoGPU bool
+	// GPU is the ordinal of the GPU. Simulate leaves every GPU alone and executes
+	// kernels on the simulator, as on a machine that has no GPU.
+	GPU      int
+	Simulate bool
 	// Version of mage, as it was built.
 	Version, Commit string
 }
@@ -45,8 +46,8 @@ type Machine struct {
 	closers []func() error
 }
 
-// Open opens the CPU always and a GPU when there is one. What is lacking is in
-// Lacking and Notices; an error means that a user's kernel directory is bad or
+// Open opens the CPU always, and a GPU or else the simulator. What is lacking is
+// in Lacking and Notices; an error means that a user's kernel directory is bad or
 // that the asked-for GPU does not exist.
 // ctx ends programs that implementations run.
 func Open(ctx context.Context, o Options) (*Machine, error) {
@@ -73,8 +74,9 @@ func Open(ctx context.Context, o Options) (*Machine, error) {
 	}
 	if lacking != nil {
 		m.Notices = append(m.Notices, lacking)
-		for _, k := range ks {
-			m.Lacking[k.Implementation] = lacking
+		if err := m.openSimulator(ks); err != nil {
+			m.Close()
+			return nil, err
 		}
 	}
 	if err = m.openPrograms(ctx, o); err == nil {
@@ -141,13 +143,13 @@ type openGPU struct {
 // openGPU opens the GPU and its implementations. The first result is the reason
 // why there is none; the second an error that the user should mend.
 func (m *Machine) openGPU(o Options, ks []kernels.Kernel) (*unavailable.Error, error) {
-	if o.NoGPU {
-		return unavailable.New("GPU", "left alone with --no-gpu", ""), nil
+	if o.Simulate {
+		return unavailable.New("GPU", "left alone with --simulate", ""), nil
 	}
 	// A GPU that is there and cannot be used, because it is full for one, is not
 	// passed over in silence: what would be measured is not what was asked for.
 	broken := func(err error) error {
-		return fmt.Errorf("GPU %d: %w (--no-gpu goes on without it)", o.GPU, err)
+		return fmt.Errorf("GPU %d: %w (--simulate goes on without it)", o.GPU, err)
 	}
 	dev, err := cuda.Open(o.GPU)
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 
 // laboratoryFlags choose what a command opens.
 type laboratoryFlags struct {
-	Kernels []string `help:"Directory of your own kernels (kernel.toml + source); may be repeated." placeholder:"DIR" type:"path"`
-	Exec    []string `help:"Directory of programs of your own (exec.toml); may be repeated." placeholder:"DIR" type:"path"`
-	Python  string   `help:"Python interpreter for torch and Triton; by default MAGE_PYTHON, VIRTUAL_ENV, python3." placeholder:"PATH"`
-	GPU     int      `help:"Ordinal of the GPU to use." default:"0"`
-	NoGPU   bool     `help:"Leave the GPU alone."`
+	Kernels  []string `help:"Directory of your own kernels (kernel.toml + source); may be repeated." placeholder:"DIR" type:"path"`
+	Exec     []string `help:"Directory of programs of your own (exec.toml); may be repeated." placeholder:"DIR" type:"path"`
+	Python   string   `help:"Python interpreter for torch and Triton; by default MAGE_PYTHON, VIRTUAL_ENV, python3." placeholder:"PATH"`
+	GPU      int      `help:"Ordinal of the GPU to use." default:"0"`
+	Simulate bool     `help:"Leave every GPU alone (also: --no-gpu) and execute kernels on the simulator, as where there is no GPU." aliases:"no-gpu"`
 }
 
 // open opens the laboratory for the implementations that will be used.
@@ -33,7 +33,7 @@ func (f laboratoryFlags) open(ctx context.Context, wanted []string) (*machine.Ma
 		return out
 	}
 	return machine.Open(ctx, machine.Options{KernelDirs: shown(f.Kernels), Exec: shown(f.Exec),
-		Python: f.Python, Wanted: wanted, GPU: f.GPU, NoGPU: f.NoGPU, Version: version, Commit: commit})
+		Python: f.Python, Wanted: wanted, GPU: f.GPU, Simulate: f.Simulate, Version: version, Commit: commit})
 }
 
 // runOptions keep the record below results. A reference cache that cannot be had

@@ -86,8 +86,8 @@ func (f laboratoryFlags) again() string {
 	if f.GPU != 0 {
 		s += fmt.Sprintf(" --gpu %d", f.GPU)
 	}
-	if f.NoGPU {
-		s += " --no-gpu"
+	if f.Simulate {
+		s += " --simulate"
 	}
 	return s
 }
