@@ -139,6 +139,23 @@ func (d *Device) Alloc(bytes int64) (gpu.Ptr, error) {
 	return gpu.Ptr(a.Base), nil
 }
 
+// AllocGuarded returns bytes of memory of which the first and the last margin bytes
+// are the host's alone: to a kernel they are not mapped, and an access there is a
+// finding. The margin is a multiple of 256, so that what lies between is aligned.
+func (d *Device) AllocGuarded(bytes, margin int64) (gpu.Ptr, error) {
+	if err := d.usable(); err != nil {
+		return 0, err
+	}
+	if margin < 0 || margin%256 != 0 || bytes < 2*margin {
+		return 0, fmt.Errorf("allocate %d bytes: margins of %d do not fit", bytes, margin)
+	}
+	a, err := d.memory.AllocGuarded(bytes-2*margin, margin)
+	if err != nil {
+		return 0, err
+	}
+	return gpu.Ptr(a.Start()), nil
+}
+
 // Free gives memory back. It waits for work that may use it.
 func (d *Device) Free(p gpu.Ptr) error {
 	if err := d.usable(); err != nil {

@@ -6,6 +6,9 @@
 // scalars(dims), fixed(dims) for the tunables of triton/fixed, grid(dims,
 // tunables), and configs, the bounded list of (tunables, warps) that
 // triton/autotuned tries: a list, or a function of the dims.
+//
+// ptx holds what Triton compiled triton/fixed to for sm_90, for machines without
+// Python or a GPU: Compiled lists the launches that it is for.
 package triton
 
 import "embed"

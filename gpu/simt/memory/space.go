@@ -44,6 +44,11 @@ type Allocation struct {
 	ReadOnly bool
 	Data     []byte
 
+	// Around Data lie margin bytes that the host reaches and no kernel does; whole
+	// is all of it.
+	margin int64
+	whole  []byte
+
 	// written is one byte per byte that says whether it has been written; nil once
 	// all have. It is only replaced between launches.
 	written []byte
@@ -58,23 +63,32 @@ func (e *ErrNoMemory) Error() string {
 }
 
 // Alloc returns memory that holds nothing yet.
-func (s *Space) Alloc(size int64) (*Allocation, error) {
-	if size < 0 {
-		return nil, fmt.Errorf("allocate %d bytes: the size is negative", size)
+func (s *Space) Alloc(size int64) (*Allocation, error) { return s.AllocGuarded(size, 0) }
+
+// AllocGuarded is Alloc with a margin, a multiple of 8 bytes, on either side of size
+// bytes. The host reaches it; to a kernel nothing is mapped there.
+func (s *Space) AllocGuarded(size, margin int64) (*Allocation, error) {
+	if size < 0 || margin < 0 || margin%8 != 0 {
+		return nil, fmt.Errorf("allocate %d bytes with margins of %d: the size is negative, or the margin no multiple of 8", size, margin)
 	}
-	if size > s.limit-s.used {
-		return nil, &ErrNoMemory{size, s.limit - s.used}
+	total := size + 2*margin
+	if total > s.limit-s.used {
+		return nil, &ErrNoMemory{total, s.limit - s.used}
 	}
-	a := &Allocation{Base: s.next, Size: size, Data: aligned(size), written: make([]byte, size)}
-	for i := range a.Data {
-		a.Data[i] = unwritten
+	a := &Allocation{Base: s.next + uint64(margin), Size: size, margin: margin, whole: aligned(total), written: make([]byte, size)}
+	a.Data = a.whole[margin : margin+size : margin+size]
+	for i := range a.whole {
+		a.whole[i] = unwritten
 	}
-	s.next = (s.next + uint64(max(size, 1)) + gap + align - 1) &^ (align - 1)
+	s.next = (s.next + uint64(max(total, 1)) + gap + align - 1) &^ (align - 1)
 	s.list = append(s.list, a)
-	s.used += size
+	s.used += total
 	s.generation++
 	return a, nil
 }
+
+// Start is the first address that the host reaches.
+func (a *Allocation) Start() uint64 { return a.Base - uint64(a.margin) }
 
 // aligned returns bytes that atomics of 8 bytes may work on.
 func aligned(size int64) []byte {
@@ -85,15 +99,15 @@ func aligned(size int64) []byte {
 // maxFreed bounds the memory of what was freed.
 const maxFreed = 1024
 
-// Free gives an allocation back, by its address.
+// Free gives an allocation back, by its first address.
 func (s *Space) Free(address uint64) error {
-	i, ok := s.index(address)
-	if !ok || s.list[i].Base != address {
+	i := slices.IndexFunc(s.list, func(a *Allocation) bool { return a.Start() == address })
+	if i < 0 {
 		return fmt.Errorf("free %#x: not an allocation of this device", address)
 	}
 	a := s.list[i]
 	s.list = slices.Delete(s.list, i, i+1)
-	s.used -= a.Size
+	s.used -= int64(len(a.whole))
 	s.generation++
 	s.freed = append(s.freed, &Allocation{Base: a.Base, Size: a.Size, Name: a.Name})
 	if len(s.freed) > maxFreed {
@@ -127,23 +141,37 @@ func (s *Space) Find(address uint64) *Allocation {
 	return nil
 }
 
-// Range returns n bytes at an address, which must lie in one allocation.
+// Range returns n bytes at an address for the host. They must lie in one
+// allocation, its margins included.
 func (s *Space) Range(address uint64, n int64) (*Allocation, []byte, error) {
 	if n < 0 {
 		return nil, nil, fmt.Errorf("%d bytes: the size is negative", n)
 	}
-	a := s.Find(address)
-	if a == nil {
-		if i, ok := s.index(address); ok && n == 0 && s.list[i].Base+uint64(s.list[i].Size) == address {
-			return s.list[i], nil, nil
+	for _, a := range s.near(address) {
+		from := int64(address - a.Start())
+		size := int64(len(a.whole))
+		if from == size && n == 0 {
+			return a, nil, nil
 		}
-		return nil, nil, fmt.Errorf("%d bytes at %#x: %s", n, address, s.Describe(address))
+		if from < 0 || from >= size {
+			continue
+		}
+		if n > size-from {
+			return nil, nil, fmt.Errorf("%d bytes at %#x pass the end of an allocation of %d bytes", n, address, size)
+		}
+		return a, a.whole[from : from+n], nil
 	}
-	from := int64(address - a.Base)
-	if n > a.Size-from {
-		return nil, nil, fmt.Errorf("%d bytes at %#x pass the end of an allocation of %d bytes", n, address, a.Size)
+	return nil, nil, fmt.Errorf("%d bytes at %#x: %s", n, address, s.Describe(address))
+}
+
+// near returns the last allocation that begins at or before an address, and the
+// next one, whose margin may hold it.
+func (s *Space) near(address uint64) []*Allocation {
+	i, ok := s.index(address)
+	if !ok {
+		i = 0
 	}
-	return a, a.Data[from : from+n], nil
+	return s.list[i:min(i+2, len(s.list))]
 }
 
 // Describe says where an address lies that no allocation holds.

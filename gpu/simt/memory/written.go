@@ -7,7 +7,11 @@ func (a *Allocation) MarkWritten(from, n int64) {
 	if a.written == nil {
 		return
 	}
-	if n == a.Size {
+	end := min(from+n, a.Size) // what lies in a margin is the host's alone
+	if from = max(from, 0); end <= from {
+		return
+	}
+	if n = end - from; n == a.Size {
 		a.written = nil
 		return
 	}
@@ -46,6 +50,11 @@ func (a *Allocation) Written(from, n int64) {
 
 // CopyWritten makes n bytes of a as written as those of src are.
 func (a *Allocation) CopyWritten(to int64, src *Allocation, from, n int64) {
+	skip := max(0, -to, -from) // margins
+	to, from, n = to+skip, from+skip, min(n-skip, a.Size-to-skip, src.Size-from-skip)
+	if n <= 0 {
+		return
+	}
 	switch {
 	case src.written == nil:
 		a.MarkWritten(to, n)
