@@ -18,6 +18,14 @@ type Backend interface {
 	Parse(ctx context.Context, dir string, r Request) (Result, error)
 }
 
+// Diagnoser is a Backend that can tell from its exit code and log how a run ended.
+type Diagnoser interface {
+	// Diagnose is asked when the plan's first command has ended by itself; known is
+	// false where there is nothing to add to "exit code N". A nil *Failure that is
+	// known accepts the code.
+	Diagnose(dir string, code int) (failure *Failure, known bool)
+}
+
 // Request is what to profile, and how.
 type Request struct {
 	// Argv is the target: the program, found as a shell would find it, and its

@@ -1,0 +1,32 @@
+package capture
+
+import (
+	"fmt"
+	"math"
+)
+
+// check refuses a result that contradicts itself: a time that runs backwards is
+// no time.
+func (r *Result) check() error {
+	bad := func(what string, i int, name string, us float64) error {
+		return &Failure{Outcome: Invalid, Reason: fmt.Sprintf("%s %d (%s) has a duration of %g µs: the report contradicts itself", what, i+1, name, us)}
+	}
+	for i, k := range r.Kernels {
+		if k.DurationUS != nil && !isTime(*k.DurationUS) {
+			return bad("kernel", i, k.Name, *k.DurationUS)
+		}
+	}
+	for i, c := range r.Copies {
+		if !isTime(c.DurationUS) {
+			return bad("copy", i, c.Kind, c.DurationUS)
+		}
+	}
+	for i, c := range r.Calls {
+		if !isTime(c.DurationUS) {
+			return bad("call", i, c.Name, c.DurationUS)
+		}
+	}
+	return nil
+}
+
+func isTime(us float64) bool { return us >= 0 && !math.IsInf(us, 1) }
