@@ -45,7 +45,7 @@ class Allocator:
     uint8, device = None, None
 
     def __init__(self, rng):
-        self.rng, self.next = rng, 1 << 32
+        self.rng, self.next, self.segments = rng, 1 << 32, []
         self.pools = {True: [], False: []}  # free blocks: (size, at, block)
 
     def put(self, b):
@@ -64,6 +64,7 @@ class Allocator:
             room = 2 * MIB if small else 20 * MIB if size < 10 * MIB else -(-size // (2 * MIB)) * 2 * MIB
             self.next += self.rng.choice((0, 2 * MIB))  # segments may touch, or not
             self.put(Block(self.next, room, small))
+            self.segments.append((self.next, self.next + room))
             self.next += room
             i = bisect.bisect_left(pool, (size, 0))
         b = pool.pop(i)[2]
@@ -103,6 +104,8 @@ class GPU:
         self.torch, self.device, self.poisoned = Allocator(rng), None, []
 
     def fill(self, at, value, count):
+        # The driver knows allocations of its own: a memset stays inside of one.
+        assert any(low <= at and at + count <= high for low, high in self.torch.segments), "a memset crosses two segments"
         self.poisoned.append((at, at + count))
 
     def synchronize(self):
@@ -114,6 +117,13 @@ def fragment(rng, torch, sizes, held):
     made = [torch.empty(rng.choice(sizes + [rng.randrange(1, 64) * 512, rng.randrange(1, 3 * MIB)])) for _ in range(rng.randrange(200))]
     rng.shuffle(made)
     held += made[: rng.randrange(len(made) + 1)]
+
+
+def covers(ranges, low, high):
+    for a, b in sorted(ranges):
+        if a <= low < b:
+            low = b
+    return low >= high
 
 
 def trial(seed):
@@ -129,15 +139,11 @@ def trial(seed):
         owner = memory.Slots(gpu, size, 4096, 0xFF)
         assert len(owner.at) == owner.wanted
         for at in owner.at:
-            assert any(low <= at - 4096 and at + size + 4096 <= high for low, high in gpu.poisoned), "a guard zone is not poisoned"
+            assert covers(gpu.poisoned, at - 4096, at + owner.block + 4096), "a guard zone is not poisoned"
         live = sorted((t.data_ptr(), t.data_ptr() + t.block.size) for t in owner.kept + held)
         for at in owner.at:
             for low, high in ((at - 4096, at), (at + owner.block, at + owner.block + 4096)):
-                covered = low
-                for a, b in live:
-                    if a <= covered < b:
-                        covered = b
-                assert covered >= high, "a guard zone is not held"
+                assert covers(live, low, high), "a guard zone is not held"
         # Operations: intermediates of the same size and of others, one result.
         result = None
         for _ in range(50):

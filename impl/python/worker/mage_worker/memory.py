@@ -143,9 +143,12 @@ class Returned:
                 raise Failure("there is no output: another operation was poisoned since")
             at = self.slots.first() if result is None else self.where()
             self.gpu.synchronize()
-            data = self.gpu.driver.read(at - self.guard, self.size + 2 * self.guard)
+            read = self.gpu.driver.read
             with open(path, "wb") as f:
-                f.write(data)
+                f.write(read(at - self.guard, self.guard + self.size))
+                # The zone begins where the allocator's block ends: the bytes between
+                # may be those of a smaller intermediate that lay in the block before.
+                f.write(read(at + self.slots.block, self.guard))
             return
         # CPU tensors come from malloc: nothing can be said about the memory
         # before, around or after them. This form serves tests without a GPU.
@@ -225,7 +228,7 @@ class Slots:
         for row in rows + [row]:
             slots = self.slots_in(row, width)
             if slots:
-                self.gpu.fill(row[0].data_ptr(), value, len(row) * self.block)
+                self.fill(row, value)
             for i, piece in enumerate(row):
                 if i % (width + 1) == width and i // (width + 1) < slots and len(self.at) < self.wanted:
                     self.at.append(piece.data_ptr())
@@ -256,7 +259,7 @@ class Slots:
             block, after = self.allocate(self.block), self.allocate(fence)
             self.kept += [before, after]
             if follows(before, block) and follows(block, after):
-                self.gpu.fill(before.data_ptr(), value, 2 * fence + self.block)
+                self.fill((before, block, after), value)
                 slots.append(block)
             else:
                 self.kept.append(block)
@@ -264,6 +267,12 @@ class Slots:
                 break
         self.kept += row
         self.at = [s.data_ptr() for s in slots]
+
+    def fill(self, pieces, value):
+        # One by one: what follows each other may lie in two allocations of the
+        # driver, and a memset across their border is an error.
+        for p in pieces:
+            self.gpu.fill(p.data_ptr(), value, p.numel())
 
     def allocate(self, count):
         return self.gpu.torch.empty(count, dtype=self.gpu.torch.uint8, device=self.gpu.device)

@@ -26,9 +26,16 @@ def eager(torch, contract, dims, x):
         n, width = dims["N"], dims["F"]
         edges = torch.arange(dims["E"], dtype=torch.int32, device=x["a"].device)
 
-        def scatter(a, weights, rowptr, indices):
+        def row_of(rowptr):
             # The row of edge e is the number of row ends that are not after e.
-            rows = torch.searchsorted(rowptr[1:], edges, right=True, out_int32=True)
+            if torch.compiler.is_compiling():
+                # Inductor searches a view from the start of what it is a view of
+                # (torch 2.11), so that rowptr[1:] would give rows that are too high.
+                return torch.searchsorted(rowptr, edges, right=True, out_int32=True) - 1
+            return torch.searchsorted(rowptr[1:], edges, right=True, out_int32=True)
+
+        def scatter(a, weights, rowptr, indices):
+            rows = row_of(rowptr)
             messages = a.index_select(0, indices) * weights.unsqueeze(1)
             return a.new_zeros((n, width)).index_add_(0, rows, messages)
 
@@ -40,6 +47,8 @@ def csr(torch, contract, dims, x):
     """The sparse product of a library (cuSPARSE on a GPU): neighbor alone."""
     if contract != "neighbor":
         raise Unavailable("torch/eager-csr " + contract, "only neighbor is a sparse product")
+    if x["a"].is_cuda and dims["E"] > dims["N"] ** 2:
+        raise Unavailable("torch/eager-csr of this shape", "cuSPARSE refuses more entries than the matrix has elements, which duplicates make")
     shape = (dims["N"], dims["N"])
 
     def multiply(a, weights, rowptr, indices):
