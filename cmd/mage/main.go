@@ -39,6 +39,7 @@ type commands struct {
 	Bench      benchCommand              `cmd:"" help:"Compare implementations of one contract quickly."`
 	Report     reportCommand             `cmd:"" help:"Print the tables of a record."`
 	Compare    compareCommand            `cmd:"" help:"Compare two arms of a record, or two records; exit code 1 on a regression."`
+	Explain    explainCommand            `cmd:"" help:"Set what kernels cost on the simulator side by side, and say why they differ; needs no GPU."`
 	Doctor     doctorCommand             `cmd:"" help:"List what this machine offers and what it lacks."`
 	Completion kongcompletion.Completion `cmd:"" help:"Print shell code that turns on completion."`
 
