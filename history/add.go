@@ -12,42 +12,46 @@ import (
 // session's id. The IDs of its arguments are ignored. A *ValueError names a
 // value that the history cannot hold; the session needs a command and a start.
 func (d *DB) Add(ctx context.Context, s Session, metrics []Metric) (int64, error) {
-	return d.add(ctx, s, metrics, nil)
-}
-
-// add runs before, if there is one, in the transaction that adds.
-func (d *DB) add(ctx context.Context, s Session, metrics []Metric, before func(querier) error) (id int64, err error) {
-	switch {
-	case s.Command == "":
-		return 0, &ValueError{"command", "is empty"}
-	case s.Start.IsZero():
-		return 0, &ValueError{"start_time", "is missing"}
+	if err := check(s, metrics); err != nil {
+		return 0, err
 	}
-	for i := range metrics {
-		if err := metrics[i].check(i); err != nil {
-			return 0, err
-		}
-	}
-	err = d.write(ctx, func(q querier) error {
-		if before != nil {
-			if err := before(q); err != nil {
-				return err
-			}
-		}
-		r, err := q.ExecContext(ctx, insert("sessions"), s.Command, writeTime(s.Start), optionalTime(s.End),
-			text(s.Device), text(s.Backend), text(s.Instrument), text(s.Outcome), text(s.Directory), text(s.ToolVersion))
-		if err != nil {
-			return err
-		}
-		if id, err = r.LastInsertId(); err != nil {
-			return err
-		}
-		return addMetrics(ctx, q, id, s.Start, metrics)
+	var id int64
+	err := d.write(ctx, func(q querier) (err error) {
+		id, err = addSession(ctx, q, s, metrics)
+		return err
 	})
 	if err != nil {
 		return 0, explain(d.path, "add a session", err)
 	}
 	return id, nil
+}
+
+func check(s Session, metrics []Metric) error {
+	switch {
+	case s.Command == "":
+		return &ValueError{"command", "is empty"}
+	case s.Start.IsZero():
+		return &ValueError{"start_time", "is missing"}
+	}
+	for i := range metrics {
+		if err := metrics[i].check(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func addSession(ctx context.Context, q querier, s Session, metrics []Metric) (int64, error) {
+	r, err := q.ExecContext(ctx, insert("sessions"), s.Command, writeTime(s.Start), optionalTime(s.End),
+		text(s.Device), text(s.Backend), text(s.Instrument), text(s.Outcome), text(s.Directory), text(s.ToolVersion))
+	if err != nil {
+		return 0, err
+	}
+	id, err := r.LastInsertId()
+	if err != nil {
+		return 0, err
+	}
+	return id, addMetrics(ctx, q, id, s.Start, metrics)
 }
 
 func addMetrics(ctx context.Context, q querier, session int64, start time.Time, metrics []Metric) error {

@@ -95,7 +95,7 @@ func explain(path, doing string, err error) error {
 }
 
 func isTyped(err error) bool {
-	for _, target := range []any{new(*NotHistoryError), new(*NewerError), new(*NoSessionError), new(*NoKernelError), new(*ValueError)} {
+	for _, target := range []any{new(*NotHistoryError), new(*NewerError), new(*NoSessionError), new(*NoKernelError), new(*ValueError), new(*KnownError)} {
 		if errors.As(err, target) {
 			return true
 		}

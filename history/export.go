@@ -2,6 +2,7 @@ package history
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -65,7 +66,7 @@ func object(w *bufio.Writer, columns []string, values []any) error {
 		if b, ok := v.([]byte); ok {
 			v = string(b)
 		}
-		text, err := json.Marshal(v)
+		text, err := plain(v)
 		if err != nil {
 			return fmt.Errorf("column %s: %w", columns[i], err)
 		}
@@ -209,4 +210,13 @@ func (d *DB) storedColumns(ctx context.Context, table string) (out []string, err
 		return nil
 	})
 	return out, err
+}
+
+// plain is JSON that leaves <, > and & of kernel names as they are.
+func plain(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
 }

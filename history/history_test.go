@@ -176,14 +176,14 @@ func TestKernelOverTime(t *testing.T) {
 	if err != nil || name != "matmul_Tiled" {
 		t.Fatal(name, err)
 	}
-	at := func(id int64, day int, device, backend, instrument string, calls int, median, low, high float64) history.Point {
+	at := func(id int64, day int, device, backend, instrument string, calls int, median, low, high, least, most float64) history.Point {
 		return history.Point{Session: id, Start: start.AddDate(0, 0, day), Device: device, Backend: backend, Instrument: instrument,
-			Command: "x", Calls: calls, Median: median, Min: low, Max: high}
+			Command: "x", Calls: calls, Median: median, Low: low, High: high, Min: least, Max: most}
 	}
 	want := []history.Series{
-		{Device: "H200", Instrument: "nsys", Points: []history.Point{at(2, 1, "H200", "nsys", "nsys", 1, 8, 8, 8), at(1, 3, "H200", "nsys", "nsys", 3, 2, 1, 4)}},
-		{Device: "H200", Instrument: "cuda-event", Points: []history.Point{at(3, 2, "H200", "triton", "cuda-event", 2, 25, 20, 30)}},
-		{Device: "A100", Instrument: "nsys", Points: []history.Point{at(4, 4, "A100", "nsys", "nsys", 1, 9, 9, 9)}},
+		{Device: "H200", Instrument: "nsys", Points: []history.Point{at(2, 1, "H200", "nsys", "nsys", 1, 8, 8, 8, 8, 8), at(1, 3, "H200", "nsys", "nsys", 3, 2, 1.5, 3, 1, 4)}},
+		{Device: "H200", Instrument: "cuda-event", Points: []history.Point{at(3, 2, "H200", "triton", "cuda-event", 2, 25, 22.5, 27.5, 20, 30)}},
+		{Device: "A100", Instrument: "nsys", Points: []history.Point{at(4, 4, "A100", "nsys", "nsys", 1, 9, 9, 9, 9, 9)}},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

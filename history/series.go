@@ -17,8 +17,11 @@ type Point struct {
 	Command    string    `json:"command"`
 	Calls      int       `json:"calls"`
 	Median     float64   `json:"median_us"`
-	Min        float64   `json:"min_us"`
-	Max        float64   `json:"max_us"`
+	// Low and High are the quartiles of the launches' durations.
+	Low  float64 `json:"low_us"`
+	High float64 `json:"high_us"`
+	Min  float64 `json:"min_us"`
+	Max  float64 `json:"max_us"`
 }
 
 // Series is a kernel over the sessions of one device and instrument: what may be
@@ -61,7 +64,8 @@ func (d *DB) KernelOverTime(ctx context.Context, word string) (name string, out 
 			continue
 		}
 		p := Point{Session: s.ID, Start: s.Start, Device: s.Device, Backend: s.Backend, Instrument: s.ReadWith(),
-			Command: s.Command, Calls: len(us), Median: (us[(len(us)-1)/2] + us[len(us)/2]) / 2, Min: us[0], Max: us[len(us)-1]}
+			Command: s.Command, Calls: len(us), Median: quantile(us, 0.5), Low: quantile(us, 0.25), High: quantile(us, 0.75),
+			Min: us[0], Max: us[len(us)-1]}
 		i := slices.IndexFunc(out, func(x Series) bool { return x.Device == p.Device && x.Instrument == p.Instrument })
 		if i < 0 {
 			i = len(out)
@@ -99,4 +103,15 @@ func (d *DB) findKernel(ctx context.Context, word string) (string, error) {
 		return similar[0], nil
 	}
 	return "", &NoKernelError{Name: word, Similar: similar}
+}
+
+// quantile interpolates between the sorted values (Hyndman and Fan, The American
+// Statistician 50, 1996, definition 7).
+func quantile(sorted []float64, p float64) float64 {
+	at := p * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
