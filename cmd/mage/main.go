@@ -40,6 +40,7 @@ type commands struct {
 	Report     reportCommand             `cmd:"" help:"Print the tables of a record."`
 	Compare    compareCommand            `cmd:"" help:"Compare two arms of a record, or two records; exit code 1 on a regression."`
 	Explain    explainCommand            `cmd:"" help:"Set what kernels cost on the simulator side by side, and say why they differ; needs no GPU."`
+	History    historyCommand            `cmd:"" help:"List what was profiled, show, plot, export or delete it."`
 	Doctor     doctorCommand             `cmd:"" help:"List what this machine offers and what it lacks."`
 	Completion kongcompletion.Completion `cmd:"" help:"Print shell code that turns on completion."`
 
