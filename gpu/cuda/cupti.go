@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"unsafe"
 
@@ -54,6 +55,11 @@ func loadCUPTI() (*cuptiLibrary, error) {
 	defer theCUPTI.Unlock()
 	if theCUPTI.lib != nil {
 		return theCUPTI.lib, nil
+	}
+	// One process has one set of callbacks: ours would take over those of the
+	// library that is injected by `mage profile --backend cupti`.
+	if os.Getenv("MAGE_TRACE_FILE") != "" {
+		return nil, unavailable.New("kernel tracing (CUPTI)", "this process is being traced through CUPTI from outside", "run it without a profiler")
 	}
 	lib, err := loadCUPTIFrom(LibraryPaths("MAGE_CUPTI", cuptiSonames()...))
 	if err != nil {

@@ -206,6 +206,13 @@ func TestCUPTIUnavailable(t *testing.T) {
 	}
 }
 
+func TestCUPTITracedFromOutside(t *testing.T) {
+	t.Setenv("MAGE_TRACE_FILE", filepath.Join(t.TempDir(), "trace"))
+	if u, ok := unavailable.As(func() error { _, err := openTracer(); return err }()); !ok || !strings.Contains(u.Reason, "from outside") {
+		t.Errorf("got %v", u)
+	}
+}
+
 func TestCUPTITooOldIsPassedOver(t *testing.T) {
 	old, good := buildShared(t, "cupti_stub.c", "-DSTUB_VERSION=18"), buildShared(t, "cupti_stub.c")
 	c, err := loadCUPTIFrom([]string{filepath.Join(t.TempDir(), "absent.so"), old, good})
