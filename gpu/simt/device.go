@@ -139,20 +139,22 @@ func (d *Device) Alloc(bytes int64) (gpu.Ptr, error) {
 	return gpu.Ptr(a.Base), nil
 }
 
-// AllocGuarded returns bytes of memory of which the first and the last margin bytes
-// are the host's alone: to a kernel they are not mapped, and an access there is a
-// finding. The margin is a multiple of 256, so that what lies between is aligned.
-func (d *Device) AllocGuarded(bytes, margin int64) (gpu.Ptr, error) {
+// AllocNamed returns bytes of memory that findings call by a name. Its first and last
+// margin bytes are the host's alone: to a kernel they are not mapped, and an access
+// there is a finding. The margin is a multiple of 256, so that what lies between is
+// aligned.
+func (d *Device) AllocNamed(name string, bytes, margin int64) (gpu.Ptr, error) {
 	if err := d.usable(); err != nil {
 		return 0, err
 	}
 	if margin < 0 || margin%256 != 0 || bytes < 2*margin {
-		return 0, fmt.Errorf("allocate %d bytes: margins of %d do not fit", bytes, margin)
+		return 0, fmt.Errorf("allocate %s: margins of %d do not fit %d bytes", name, margin, bytes)
 	}
 	a, err := d.memory.AllocGuarded(bytes-2*margin, margin)
 	if err != nil {
 		return 0, err
 	}
+	a.Name = name
 	return gpu.Ptr(a.Start()), nil
 }
 

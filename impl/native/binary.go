@@ -60,6 +60,10 @@ func (b *binaries) of(k kernels.Kernel, v kernels.Values) (binary, error) {
 		return binary{}, err
 	}
 	options := append(k.CompileOptions(architecture, v), "--ptxas-options=-v")
+	if b.info.Backend != "cuda" {
+		// What runs PTX finds faults in it, and can then say where in the source.
+		options = append(options, "--generate-line-info")
+	}
 	key := k.SourceSHA256 + " " + strings.Join(options, " ")
 	if done, ok := b.done[key]; ok {
 		return done, nil

@@ -55,7 +55,7 @@ func (o *operation) allocate(plan kernels.Plan) (map[string]buffer, error) {
 	buffers := map[string]buffer{}
 	o.inputs = map[string]gpu.Ptr{}
 	for _, s := range o.contract.Inputs(o.dims) {
-		p, err := o.alloc(s.String(), int64(s.Bytes()))
+		p, err := o.alloc("buffer "+s.Name, int64(s.Bytes()), 0)
 		if err != nil {
 			return nil, err
 		}
@@ -64,14 +64,14 @@ func (o *operation) allocate(plan kernels.Plan) (map[string]buffer, error) {
 	}
 	out := o.contract.Output(o.dims)
 	o.outSize = outputBytes(o.contract, o.dims)
-	p, err := o.alloc(out.String(), o.outSize)
+	p, err := o.alloc("buffer "+out.Name, o.outSize, gate.GuardBytes)
 	if err != nil {
 		return nil, err
 	}
 	o.out = p
 	buffers[out.Name] = buffer{p + gate.GuardBytes, int64(out.Bytes())}
 	for _, s := range plan.Scratch {
-		p, err := o.alloc("scratch "+s.Name, s.Bytes)
+		p, err := o.alloc("scratch "+s.Name, s.Bytes, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -80,8 +80,21 @@ func (o *operation) allocate(plan kernels.Plan) (map[string]buffer, error) {
 	return buffers, nil
 }
 
-func (o *operation) alloc(what string, bytes int64) (gpu.Ptr, error) {
-	p, err := o.options.Device.Alloc(bytes)
+// naming is a device that says, of a wrong access, which buffer it missed, and of
+// one to a guard zone which instruction made it.
+type naming interface {
+	AllocNamed(name string, bytes, guard int64) (gpu.Ptr, error)
+}
+
+// alloc allocates bytes of which the first and last guard bytes are a guard zone.
+func (o *operation) alloc(what string, bytes, guard int64) (gpu.Ptr, error) {
+	var p gpu.Ptr
+	var err error
+	if d, ok := o.options.Device.(naming); ok {
+		p, err = d.AllocNamed(what, bytes, guard)
+	} else {
+		p, err = o.options.Device.Alloc(bytes)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("allocating %s: %w", what, err)
 	}

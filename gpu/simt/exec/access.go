@@ -73,7 +73,7 @@ func (w *warp) globalBounds(pc int, in *program.Inst, address uint64, n, align, 
 		b.report(in, w, lane, f, "")
 		return nil
 	case uint64(n) > uint64(a.Size)-(address-a.Base):
-		f.Kind, f.Detail = OutOfBounds, fmt.Sprintf("it passes the end of an allocation of %d bytes at %#x", a.Size, a.Base)
+		f.Kind, f.Detail = OutOfBounds, "it passes the end of "+a.Describe()
 		b.report(in, w, lane, f, "")
 		return nil
 	case write && a.ReadOnly:

@@ -50,7 +50,11 @@ type Finding struct {
 
 // String is one line.
 func (f Finding) String() string {
-	return fmt.Sprintf("%s: %s at %s:%d (%s) by thread (%d,%d,%d) in block (%d,%d,%d)", f.Kernel, f.title(), f.File, f.Line,
+	at := fmt.Sprintf("%s:%d", f.File, f.Line)
+	if f.Source != "" {
+		at = f.Source + ", " + at
+	}
+	return fmt.Sprintf("%s: %s at %s (%s) by thread (%d,%d,%d) in block (%d,%d,%d)", f.Kernel, f.title(), at,
 		f.Instruction, f.Thread[0], f.Thread[1], f.Thread[2], f.Block[0], f.Block[1], f.Block[2])
 }
 

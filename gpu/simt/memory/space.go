@@ -39,7 +39,7 @@ func New(limit int64) *Space { return &Space{next: base, limit: limit} }
 type Allocation struct {
 	Base uint64
 	Size int64
-	Name string // of a variable; "" for memory that the host allocated
+	Name string // "variable table", "buffer out"; "" for memory that nobody named
 	// ReadOnly memory holds constants.
 	ReadOnly bool
 	Data     []byte
@@ -191,9 +191,9 @@ func (s *Space) Describe(address uint64) string {
 	}
 	switch {
 	case past < gap && past <= before:
-		return fmt.Sprintf("%d bytes past the end of %s", past, s.list[i].describe())
+		return fmt.Sprintf("%d bytes past the end of %s", past, s.list[i].Describe())
 	case before < gap:
-		return fmt.Sprintf("%d bytes before the start of %s", before, s.list[i+1].describe())
+		return fmt.Sprintf("%d bytes before the start of %s", before, s.list[i+1].Describe())
 	}
 	if address < 4096 {
 		return "a null pointer"
@@ -201,7 +201,8 @@ func (s *Space) Describe(address uint64) string {
 	return "in no allocation"
 }
 
-func (a *Allocation) describe() string {
+// Describe names the allocation, with its size.
+func (a *Allocation) Describe() string {
 	if a.Name != "" {
 		return fmt.Sprintf("%s (%d bytes)", a.Name, a.Size)
 	}
