@@ -34,8 +34,8 @@ func (r *Report) countersTable(c CaseResult) Table {
 		k := x.Counters
 		arm := word(r.label(x.Arm))
 		arm.Data = x.Arm
-		if x.Failed != "" {
-			arm.Tone, arm.Marks = Bad, []int{t.footnote(x.Failed)}
+		if x.Failed != "" { // the notes above say why
+			arm.Text, arm.Tone = arm.Text+" (failed)", Bad
 		}
 		t.Rows = append(t.Rows, Row{Cells: []Value{arm, word(r.devices[x.Arm]),
 			exactly(x.WarpInstructions), number(percent3(x.ActiveLanes), x.ActiveLanes),
