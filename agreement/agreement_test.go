@@ -12,6 +12,7 @@ import (
 	"mage/gpu"
 	"mage/gpu/simt"
 	"mage/kernels"
+	"mage/kernels/triton"
 )
 
 func simulator(t *testing.T) (*simt.Device, gpu.Stream) {
@@ -95,7 +96,15 @@ func TestSmallCasesRunOnTheSimulator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases = append(cases, medium...)
+	index, err := triton.Compiled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := TritonCases(index, "small")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases = append(append(cases, medium...), compiled...)
 	kernelsSeen := map[string]bool{}
 	for _, c := range cases {
 		if _, err := c.Run(dev, s); err != nil {
@@ -103,7 +112,7 @@ func TestSmallCasesRunOnTheSimulator(t *testing.T) {
 		}
 		kernelsSeen[c.Kernel] = true
 	}
-	if len(kernelsSeen) != len(ks) {
-		t.Errorf("cases of %d kernels, there are %d", len(kernelsSeen), len(ks))
+	if want := len(ks) + 5; len(kernelsSeen) != want {
+		t.Errorf("cases of %d kernels, there are %d", len(kernelsSeen), want)
 	}
 }

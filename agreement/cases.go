@@ -6,9 +6,11 @@ import (
 	"mage/contract"
 	"mage/gate"
 	"mage/gpu"
+	"mage/impl"
 	"mage/impl/native"
 	"mage/input"
 	"mage/kernels"
+	"mage/kernels/triton"
 )
 
 // Case is one launch of one kernel with known inputs.
@@ -74,27 +76,67 @@ func KernelCases(ks []kernels.Kernel, families ...string) ([]Case, error) {
 }
 
 func kernelCase(k kernels.Kernel, c contract.Contract, d contract.Dims, distribution, set string) Case {
-	open := func(dev gpu.Device, s gpu.Stream) (opened, error) {
+	return contractCase(k.Name(), c, d, distribution, set, func(o native.Options, in contract.Tensors) (impl.Operation, error) {
+		// Without a compiler it is the committed PTX that runs, as on the simulator.
+		all, err := native.New(o, []kernels.Kernel{k})
+		if err != nil {
+			return nil, err
+		}
+		return all[0].Open(c, d, in)
+	})
+}
+
+// TritonCases returns the cases of the PTX that Triton compiled, where there is a
+// launch for the shape.
+func TritonCases(index triton.Index, families ...string) ([]Case, error) {
+	var all []Case
+	for _, family := range families {
+		for _, c := range contract.All() {
+			shapes, err := contract.Shapes(c, family)
+			if err != nil {
+				return nil, err
+			}
+			for _, d := range shapes {
+				if l, k, ok := index.Find(c.Name(), d); ok {
+					all = append(all, tritonCase(index.Compiler, l, k, c, d, family))
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+func tritonCase(compiler string, l triton.Launch, k triton.Kernel, c contract.Contract, d contract.Dims, set string) Case {
+	return contractCase("triton/fixed "+c.Name(), c, d, input.DefaultDistribution(c.Name()), set, func(o native.Options, in contract.Tensors) (impl.Operation, error) {
+		text, err := triton.PTX(k)
+		if err != nil {
+			return nil, err
+		}
+		buffers := []string{c.Output(d).Name}
+		for _, s := range c.Inputs(d) {
+			buffers = append(buffers, s.Name)
+		}
+		return native.OpenPrepared(o, c, d, in, native.Prepared{Name: k.File, Image: text, Kind: "ptx", Compiler: compiler, Plan: l.Plan(k, buffers...)})
+	})
+}
+
+// contractCase is a case of a contract whose operation open prepares.
+func contractCase(kernel string, c contract.Contract, d contract.Dims, distribution, set string, open func(native.Options, contract.Tensors) (impl.Operation, error)) Case {
+	name := fmt.Sprintf("%s %s %s", kernel, d.Format(c.DimNames()), distribution)
+	return Case{Name: name, Kernel: kernel, Set: set, open: func(dev gpu.Device, s gpu.Stream) (opened, error) {
 		set, err := input.Generate(input.Case{Contract: c, Dims: d, Distribution: distribution, Seed: input.DefaultSeed})
 		if err != nil {
 			return opened{}, err
 		}
-		// Without a compiler it is the committed PTX that runs, as on the simulator.
-		all, err := native.New(native.Options{Device: dev, Stream: s}, []kernels.Kernel{k})
-		if err != nil {
-			return opened{}, err
-		}
-		op, err := all[0].Open(c, d, set.Tensors)
+		op, err := open(native.Options{Device: dev, Stream: s}, set.Tensors)
 		if err != nil {
 			return opened{}, err
 		}
 		id := op.Identity()
 		if id.Grid == nil {
 			_ = op.Close()
-			return opened{}, fmt.Errorf("%s: more than one launch", k.Name())
+			return opened{}, fmt.Errorf("%s: more than one launch", kernel)
 		}
 		return opened{subject: op, entry: id.Entry, grid: *id.Grid, block: *id.Block, guard: gate.GuardBytes}, nil
-	}
-	name := fmt.Sprintf("%s %s %s", k.Name(), d.Format(c.DimNames()), distribution)
-	return Case{Name: name, Kernel: k.Name(), Set: set, open: open}
+	}}
 }

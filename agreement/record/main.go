@@ -20,6 +20,7 @@ import (
 	"mage/agreement"
 	"mage/gpu/cuda"
 	"mage/kernels"
+	"mage/kernels/triton"
 )
 
 // rawBytes is the largest output that is kept as it is.
@@ -58,6 +59,15 @@ func run(out string, sets []string, dir, match string) error {
 	if err != nil {
 		return err
 	}
+	index, err := triton.Compiled()
+	if err != nil {
+		return err
+	}
+	compiled, err := agreement.TritonCases(index, families...)
+	if err != nil {
+		return err
+	}
+	cases = append(cases, compiled...)
 	if slices.Contains(sets, "probe") {
 		cases = append(cases, agreement.ProbeCases()...)
 	}
