@@ -38,6 +38,7 @@ func patterns() []string {
 		"slct{,.ftz}." + all + ".{s32,f32}",
 		"shf.{l,r}.{clamp,wrap}.b32", "prmt.b32{,.f4e,.b4e,.rc8,.ecl,.ecr,.rc16}",
 		"dp4a.{u32,s32}.{u32,s32}", "dp2a.{lo,hi}.{u32,s32}.{u32,s32}", "lop3.b32 {0,0x96,0xe8,0xca}",
+		"bmsk.{clamp,wrap}.b32", "szext.{clamp,wrap}.{u32,s32}", "fns.b32", "cvt.pack.sat.{u8,s8,u16,s16,b16}.{s32,u32}{,.b32}",
 		"cvt{,.rn,.rz,.rm,.rp,.rna,.rni,.rzi,.rmi,.rpi}{,.relu}{,.ftz}{,.sat}{,.satfinite}." + all + "." + all,
 		"cvt{,.rn,.rz,.rna}{,.relu}{,.ftz}{,.sat}{,.satfinite}.{e4m3x2,e5m2x2}." + all,
 		"cvt{,.rn,.rz,.rna}{,.relu}{,.ftz}{,.sat}{,.satfinite}." + all + ".{e4m3x2,e5m2x2}",

@@ -103,8 +103,11 @@ func (f *Form) convert(d, a string, pack, three bool) {
 	if (strings.HasSuffix(d, "x2") && a == "f32") || pack {
 		f.Operands = []string{a, a}
 	}
-	if pack && three {
-		f.Operands = append(f.Operands, "b32")
+	if pack {
+		f.Results[0] = "b32"
+		if three {
+			f.Operands = append(f.Operands, "b32")
+		}
 	}
 }
 

@@ -191,3 +191,52 @@ func extend(v uint32, width int, signed bool) uint32 {
 	}
 	return v << (32 - width) >> (32 - width)
 }
+
+// Mask is bmsk: b ones from bit a on, with both clamped to 32 or wrapped around.
+func Mask(clamp bool) func(a, b uint32) uint32 {
+	return func(a, b uint32) uint32 {
+		from, n := a&31, b&31
+		if clamp {
+			from, n = min(a, 32), min(b, 32)
+		}
+		return uint32(1<<min(from+n, 32) - uint64(1)<<from)
+	}
+}
+
+// ExtendBits is szext: the low b bits of a, extended by sign or zero. All 32 are
+// kept where b is larger and clamped.
+func ExtendBits(clamp, signed bool) func(a, b uint32) uint32 {
+	return func(a, b uint32) uint32 {
+		if clamp && b >= 32 {
+			return a
+		}
+		if b &= 31; b == 0 {
+			return 0
+		}
+		return extend(a, int(b), signed)
+	}
+}
+
+// FindNth is fns: the position of the one that is the n-th at or above base, or
+// below for a negative n; base itself for 0. All ones for none.
+func FindNth(a, base, n uint32) uint32 {
+	step, left := 1, int64(int32(n))
+	switch {
+	case left == 0:
+		if base < 32 && a>>base&1 != 0 {
+			return base
+		}
+		return Full
+	case left < 0:
+		step, left = -1, -left
+	}
+	for at := int64(base); at >= 0 && at < 32; at += int64(step) {
+		if a>>at&1 == 0 {
+			continue
+		}
+		if left--; left == 0 {
+			return uint32(at)
+		}
+	}
+	return Full
+}

@@ -16,6 +16,20 @@ func (l *lowerer) bits() error {
 		return l.dot()
 	case "lop3":
 		return l.lop3()
+	case "bmsk":
+		clamp := m.oneOf("clamp", "wrap") == "clamp"
+		m.take("b32")
+		return l.compute(i(lanes.Each2(lanes.Mask(clamp))), word, word, word)
+	case "szext":
+		clamp := m.oneOf("clamp", "wrap") == "clamp"
+		t, ok := m.typ()
+		if !ok || t.bits != 32 || t.kind != signed && t.kind != unsigned {
+			return l.unknown()
+		}
+		return l.compute(i(lanes.Each2(lanes.ExtendBits(clamp, t.signed()))), t, t, word)
+	case "fns":
+		m.take("b32")
+		return l.compute(i(lanes.Each3(lanes.FindNth)), word, word, word, word)
 	case "shf":
 		right := m.oneOf("l", "r") == "r"
 		wrap := m.oneOf("clamp", "wrap") == "wrap"

@@ -9,7 +9,9 @@ import (
 // convert lowers cvt.
 func (l *lowerer) convert() error {
 	m := l.mods
-	pack := m.take("pack")
+	if m.take("pack") {
+		return l.packIntegers()
+	}
 	rounding, integral := lanes.Nearest, false
 	switch m.oneOf("rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi") {
 	case "rz":
@@ -31,14 +33,14 @@ func (l *lowerer) convert() error {
 	}
 	c := conversion{rounding: rounding, integral: integral, flush: m.take("ftz"),
 		saturate: m.take("sat"), finite: m.take("satfinite"), relu: m.take("relu")}
-	if f, last, ok := bytePair(m); ok && !pack {
+	if f, last, ok := bytePair(m); ok {
 		if last {
 			return l.expandBytes(c, f)
 		}
 		return l.convertBytes(c, f)
 	}
 	d, ok := m.typ()
-	if !ok || pack {
+	if !ok {
 		return l.unknown()
 	}
 	a, ok := m.typ()
@@ -54,6 +56,27 @@ func (l *lowerer) convert() error {
 		})}, word, a)
 	}
 	return l.convertScalar(c, d, a)
+}
+
+// packIntegers lowers cvt.pack.sat d, a, b: a and b clamped, a in the upper half; of
+// bytes the upper two are the lower half of a third operand.
+func (l *lowerer) packIntegers() error {
+	sat := l.mods.take("sat")
+	d, ok := l.mods.typ()
+	a, ok2 := l.mods.typ()
+	if !sat || !ok || !ok2 || a.name != "s32" || d.kind != signed && d.kind != unsigned || d.bits > 16 {
+		return l.unknown()
+	}
+	clamp := func(v int32) uint32 { return uint32(lanes.Clamp(uint64(int64(v)), true, d.bits, d.signed())) }
+	if d.bits == 16 {
+		return l.compute(pure{Conversion, 0, lanes.Each2(func(a, b int32) uint32 { return clamp(a)<<16 | clamp(b) })}, word, a, a)
+	}
+	if !l.mods.take("b32") {
+		return l.unknown()
+	}
+	return l.compute(pure{Conversion, 0, lanes.Each3(func(a, b int32, c uint32) uint32 {
+		return c<<16 | clamp(a)<<8 | clamp(b)
+	})}, word, a, a, word)
 }
 
 // bytePair consumes a type of two 8-bit floats, and tells whether it is the last

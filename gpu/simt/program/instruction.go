@@ -28,7 +28,7 @@ var computing = []struct {
 	opcodes []string
 }{
 	{(*lowerer).arithmetic, []string{"add", "sub", "mul", "mad", "fma", "div", "rem", "abs", "neg", "min", "max", "sqrt", "rcp"}},
-	{(*lowerer).bits, []string{"mul24", "mad24", "sad", "popc", "clz", "bfind", "brev", "bfe", "bfi", "shf", "prmt", "dp4a", "dp2a", "lop3", "cnot"}},
+	{(*lowerer).bits, []string{"mul24", "mad24", "sad", "popc", "clz", "bfind", "brev", "bfe", "bfi", "shf", "prmt", "dp4a", "dp2a", "lop3", "cnot", "bmsk", "szext", "fns"}},
 	{(*lowerer).carry, []string{"addc", "subc", "madc"}},
 	{(*lowerer).logic, []string{"and", "or", "xor", "not", "shl", "shr"}},
 	{(*lowerer).special1, []string{"ex2", "lg2", "sin", "cos", "tanh", "rsqrt", "testp", "copysign"}},
