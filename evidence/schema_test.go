@@ -61,7 +61,8 @@ func TestExtremeRecordsFollowTheSchema(t *testing.T) {
 	var full Record
 	fill(reflect.ValueOf(&full).Elem(), rand.New(rand.NewPCG(1, 2)))
 	full.Schema, full.Status, full.RunID, full.Plan.Confidence = Schema, Complete, "20260910T101500Z-1a2b3c", 0.95
-	full.Spec.SHA256 = hash("")
+	full.Spec.SHA256, full.Imported.SHA256 = hash(""), hash("x")
+	full.Imported.Sources = map[string]string{"comparison.py": hash("y")}
 	for i := range full.Cases {
 		full.Cases[i].InputSHA256 = map[string]string{"a": hash("a")}
 	}

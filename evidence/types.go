@@ -45,6 +45,8 @@ type Record struct {
 	Calibration []Calibration `json:"calibration,omitempty"`
 	// Unavailable lists what the run wanted and the machine lacks as a whole.
 	Unavailable []Unavailable `json:"unavailable,omitempty"`
+	// Imported is nil for what mage measured itself.
+	Imported *Imported `json:"imported,omitempty"`
 }
 
 // Tool identifies the mage that wrote the record.

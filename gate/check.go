@@ -86,7 +86,9 @@ func check(s Subject, spec Spec) (Result, error) {
 		}
 		second, err := runAndCompare(s, spec, PoisonHuge)
 		second.MaxAbsError = max(first.MaxAbsError, second.MaxAbsError)
-		second.MaxRelError = max(first.MaxRelError, second.MaxRelError)
+		if second.MaxRelError != nil {
+			second.MaxRelError = new(max(*first.MaxRelError, *second.MaxRelError))
+		}
 		return second, err
 	case LeftBehind:
 		if spec.Decoy {
@@ -215,7 +217,7 @@ func compare(s Subject, spec Spec, value byte) (Result, error) {
 	}
 	r := Result{
 		Stage: spec.Stage, Seed: spec.Seed, Passed: len(problems) == 0, Problems: problems,
-		MaxAbsError: found.maxAbs, MaxRelError: found.maxRel, Checked: len(spec.Reference),
+		MaxAbsError: found.maxAbs, MaxRelError: &found.maxRel, Checked: len(spec.Reference),
 	}
 	if !r.Passed {
 		r.Failure = describe(problems)

@@ -31,7 +31,9 @@ type Result struct {
 	Seed        uint64  `json:"seed"` // of the inputs it was checked with
 	Passed      bool    `json:"passed"`
 	MaxAbsError float64 `json:"max_abs_error"`
-	MaxRelError float64 `json:"max_rel_error"` // over references of magnitude ≥ atol
+	// MaxRelError is over references of magnitude ≥ atol; nil only in the record of
+	// a check that was published without it.
+	MaxRelError *float64 `json:"max_rel_error,omitempty"`
 	Checked     int     `json:"checked_elements"`
 	Failure     string  `json:"failure,omitempty"` // one line; empty when passed
 	// Problems is Failure in parts. It is not retained: a Result read back from a

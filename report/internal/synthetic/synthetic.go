@@ -117,8 +117,8 @@ func (b *Builder) Control(arm string) string {
 func (b *Builder) Entry(caseID, arm, binary string, registers int) *evidence.Entry {
 	spill := 0
 	e := evidence.Entry{Case: caseID, Arm: arm, Session: 1, Gates: []gate.Result{
-		{Stage: "before", Seed: 20260910, Passed: true, MaxAbsError: 2.1e-6, MaxRelError: 3e-6, Checked: 3145728},
-		{Stage: "left-behind", Seed: 20260910, Passed: true, MaxAbsError: 2.1e-6, MaxRelError: 3e-6, Checked: 3145728}}}
+		{Stage: "before", Seed: 20260910, Passed: true, MaxAbsError: 2.1e-6, MaxRelError: new(3e-6), Checked: 3145728},
+		{Stage: "left-behind", Seed: 20260910, Passed: true, MaxAbsError: 2.1e-6, MaxRelError: new(3e-6), Checked: 3145728}}}
 	if binary != "" {
 		e.Identity = impl.Identity{SourceSHA256: strings.Repeat("ab", 32), BinarySHA256: binary, BinaryKind: "cubin",
 			Compiler: "NVRTC 13.0", CompileMS: 12.4, LoadMS: 0.3, Entry: "gelu", Grid: &[3]uint32{12288, 1, 1},
