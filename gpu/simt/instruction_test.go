@@ -258,6 +258,7 @@ func TestWarpInstructions(t *testing.T) {
 
 func TestMemoryAndControl(t *testing.T) {
 	tid := "mov.u32 %r2, %tid.x; mul.wide.u32 %d2, %r2, 4; mov.u64 %d3, dyn; add.s64 %d3, %d3, %d2;"
+	own := "ld.param.u64 %d4, [out]; mov.u32 %r3, %tid.x; mul.wide.u32 %d5, %r3, 8; add.s64 %d4, %d4, %d5; "
 	check(t, []snippet{
 		{tid + "mov.u64 %d4, frame; st.local.u32 [%d4+8], %r2; ld.local.u32 %r1, [%d4+8];", func(i int) uint64 { return uint64(i) }},
 		{tid + "mov.u64 %d4, frame; cvta.local.u64 %d5, %d4; st.u32 [%d5], %r2; ld.u32 %r1, [%d5];", func(i int) uint64 { return uint64(i) }},
@@ -272,6 +273,9 @@ func TestMemoryAndControl(t *testing.T) {
 		{tid + "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r2; call.uni (b), early, (a); ld.param.b32 %r1, [b]; }", func(i int) uint64 { return uint64(1 + i/16) }},
 		{tid + "and.b32 %r3, %r2, 3; T: .branchtargets A, B, C, B; brx.idx %r3, T; A: mov.u32 %r1, 10; bra E; B: mov.u32 %r1, 11; bra E; C: mov.u32 %r1, 12; E:",
 			func(i int) uint64 { return []uint64{10, 11, 12, 11}[i%4] }},
+		{own + "mov.u32 %r2, 0x3c003c00; st.global.v2.u32 [%d4], {%r2, %r3}; atom.global.add.noftz.v2.f16x2 {%r4, %r5}, [%d4], {%r2, %r2}; ld.global.u32 %r1, [%d4];", constant(0x40004000)},
+		{own + "st.global.v2.u32 [%d4], {%r3, 0}; atom.global.add.v2.f32 {%f1, %f2}, [%d4], {0f3F800000, 0f40000000}; mov.b32 %r1, %f1;", func(i int) uint64 { return uint64(i) }},
+		{own + "st.global.v2.u32 [%d4], {%r3, 0}; red.global.add.v2.f32 [%d4], {0f3F800000, 0f40000000}; ld.global.u32 %r1, [%d4+4];", constant(f32(2))},
 		// A loop whose lanes leave one by one, with a divergent branch inside.
 		{tid + "mov.u32 %r1, 0; mov.u32 %r3, 0; L: and.b32 %r4, %r3, 1; setp.eq.u32 %p1, %r4, 0; @%p1 bra M; add.s32 %r1, %r1, 10; bra N; M: add.s32 %r1, %r1, 1; N: add.s32 %r3, %r3, 1; setp.le.u32 %p2, %r3, %r2; @%p2 bra L;",
 			func(i int) uint64 { n := i + 1; return uint64((n+1)/2 + n/2*10) }},

@@ -145,46 +145,52 @@ func (w *warp) atomic(pc int, in *program.Inst, mask uint32) {
 
 func lanesOf(mask uint32) int64 { return int64(bits.OnesCount32(mask)) }
 
-func (w *warp) operands(in *program.Inst, lane int) (b, c uint64) {
-	a := in.Memory.Atomic
-	b = w.get(a.B, lane)
-	if a.C.Offset >= 0 {
-		c = w.get(a.C, lane)
+func (w *warp) operands(e program.AtomicElement, lane int) (b, c uint64) {
+	b = w.get(e.B, lane)
+	if e.C.Offset >= 0 {
+		c = w.get(e.C, lane)
 	}
 	return b, c
 }
 
 func (w *warp) atomicShared(in *program.Inst, at uint64, lane int) {
 	m := in.Memory
-	if !w.sharedBounds(in, at, m.Size, m.Size, lane) {
+	n := m.Size * len(m.Atomic.Elements)
+	if !w.sharedBounds(in, at, n, n, lane) {
 		return
 	}
 	if w.block.checked {
 		if s := &w.block.shadow; s.wrote[uint32(at)>>s.shift] == 0 && !m.Atomic.Blind {
-			w.block.report(in, w, lane, w.sharedFinding(UnwrittenShared, uint32(at)>>s.shift, m.Size, "shared memory that nothing has written is changed by an atomic"), "")
+			w.block.report(in, w, lane, w.sharedFinding(UnwrittenShared, uint32(at)>>s.shift, n, "shared memory that nothing has written is changed by an atomic"), "")
 		}
-		w.writeShared(in, uint32(at), m.Size, lane, true, false)
+		w.writeShared(in, uint32(at), n, lane, true, false)
 	}
-	old := fetch(w.block.shared[at:], m.Size)
-	b, c := w.operands(in, lane)
-	put(w.block.shared[at:], m.Size, m.Atomic.Apply(old, b, c))
-	w.set(m.Atomic.D, lane, old)
+	for i, e := range m.Atomic.Elements {
+		word := w.block.shared[at+uint64(i*m.Size):]
+		old := fetch(word, m.Size)
+		b, c := w.operands(e, lane)
+		put(word, m.Size, m.Atomic.Apply(old, b, c))
+		w.set(e.D, lane, old)
+	}
 }
 
 func (w *warp) atomicGlobal(pc int, in *program.Inst, address uint64, lane int) {
 	m := in.Memory
-	a := w.globalBounds(pc, in, address, m.Size, m.Size, lane, true)
+	n := m.Size * len(m.Atomic.Elements)
+	a := w.globalBounds(pc, in, address, n, n, lane, true)
 	if a == nil {
 		return
 	}
 	at := int64(address - a.Base)
-	if w.block.checked && !m.Atomic.Blind && a.Unwritten(at, int64(m.Size)) {
-		w.block.report(in, w, lane, globalFinding(UnwrittenGlobal, a, at, m.Size, "global memory that nothing has written is changed by an atomic"), "")
+	if w.block.checked && !m.Atomic.Blind && a.Unwritten(at, int64(n)) {
+		w.block.report(in, w, lane, globalFinding(UnwrittenGlobal, a, at, n, "global memory that nothing has written is changed by an atomic"), "")
 	}
-	w.globalWrite(in, a, at, m.Size, lane, true, false)
+	w.globalWrite(in, a, at, n, lane, true, false)
 	w.block.strongAccess(address, true, m.Acquire, true, m.Release)
-	b, c := w.operands(in, lane)
-	w.set(m.Atomic.D, lane, exchange(a.Data, at, m.Size, func(old uint64) uint64 { return m.Atomic.Apply(old, b, c) }))
+	for i, e := range m.Atomic.Elements {
+		b, c := w.operands(e, lane)
+		w.set(e.D, lane, exchange(a.Data, at+int64(i*m.Size), m.Size, func(old uint64) uint64 { return m.Atomic.Apply(old, b, c) }))
+	}
 }
 
 // exchange replaces n bytes by f of them, in one step for all blocks.

@@ -9,13 +9,14 @@ import (
 
 // atomic lowers atom and red.
 func (l *lowerer) atomic() error {
-	m := &Memory{Atomic: &AtomicOp{D: Element{Offset: -1}}}
+	m := &Memory{Atomic: &AtomicOp{}}
 	l.semantics(m)
 	m.Strong = true
 	m.Space, _ = l.spaceModifier()
 	op := l.mods.oneOf("and", "or", "xor", "exch", "cas", "add", "inc", "dec", "min", "max")
 	l.mods.take("noftz")
 	hint := l.mods.take("L2::cache_hint")
+	vector := map[string]int{"": 1, "v2": 2, "v4": 4, "v8": 8}[l.mods.oneOf("v2", "v4", "v8")]
 	t, ok := l.mods.typ()
 	if !ok || op == "" || m.Space != Generic && m.Space != Global && m.Space != Shared {
 		return l.unknown()
@@ -24,18 +25,18 @@ func (l *lowerer) atomic() error {
 	if a.Apply = atomicOp(op, t, m.Space != Shared); a.Apply == nil {
 		return l.unknown()
 	}
+	if vector > 1 && (m.Space == Shared || t.kind != floating || vector*t.bits > 128 || t.bits == 64) {
+		return l.unknown()
+	}
 	a.Blind = op == "exch"
+	a.Elements = make([]AtomicElement, vector)
 	operands := l.in.Operands
 	if hint && len(operands) > 0 {
 		operands = operands[:len(operands)-1]
 	}
 	first := 0
-	var err error
 	if l.in.Opcode == "atom" && len(operands) > 0 {
 		first = 1
-		if a.D, err = l.element(operands[0], t, false); err != nil {
-			return err
-		}
 	}
 	n := 2
 	if op == "cas" {
@@ -49,14 +50,8 @@ func (l *lowerer) atomic() error {
 	}
 	m.Size = t.bits / 8
 	l.granule(m)
-	if a.B, err = l.atomicOperand(operands[first+1], t); err != nil {
+	if err := l.atomicElements(a, operands, first, t); err != nil {
 		return err
-	}
-	a.C = Element{Offset: -1}
-	if op == "cas" {
-		if a.C, err = l.atomicOperand(operands[first+2], t); err != nil {
-			return err
-		}
 	}
 	flops := int32(0)
 	if t.kind == floating && op == "add" {
@@ -65,7 +60,42 @@ func (l *lowerer) atomic() error {
 			flops = 2
 		}
 	}
-	return l.add(Inst{Kind: Atomic, Class: AtomicAccess, Flops: flops, Memory: m})
+	return l.add(Inst{Kind: Atomic, Class: AtomicAccess, Flops: flops * int32(vector), Memory: m})
+}
+
+// atomicElements reads the registers beside the address, which is operand number
+// address: those of a vector come in braces.
+func (l *lowerer) atomicElements(a *AtomicOp, operands []ptx.Operand, address int, t typ) error {
+	at := func(o ptx.Operand, i int) ptx.Operand {
+		if o.Kind == ptx.Vector && i < len(o.List) {
+			return o.List[i]
+		}
+		return o
+	}
+	for _, o := range operands {
+		if o.Kind == ptx.Vector && len(o.List) != len(a.Elements) || o.Kind != ptx.Vector && o.Kind != ptx.Address && len(a.Elements) > 1 {
+			return l.fail(o.Pos, "%s: %d registers for %d elements", l.in.Name(), max(len(o.List), 1), len(a.Elements))
+		}
+	}
+	var err error
+	for i := range a.Elements {
+		e := AtomicElement{D: Element{Offset: -1}, C: Element{Offset: -1}}
+		if address == 1 {
+			if e.D, err = l.element(at(operands[0], i), t, false); err != nil {
+				return err
+			}
+		}
+		if e.B, err = l.atomicOperand(at(operands[address+1], i), t); err != nil {
+			return err
+		}
+		if len(operands) > address+2 {
+			if e.C, err = l.atomicOperand(at(operands[address+2], i), t); err != nil {
+				return err
+			}
+		}
+		a.Elements[i] = e
+	}
+	return nil
 }
 
 func (l *lowerer) atomicOperand(o ptx.Operand, t typ) (Element, error) {

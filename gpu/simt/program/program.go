@@ -211,11 +211,15 @@ type Element struct {
 type AtomicOp struct {
 	// Apply gets the old value and the operands, of Memory.Size bytes.
 	Apply func(old, b, c uint64) uint64
-	B, C  Element
+	// Elements are changed one by one: of a vector there are several.
+	Elements []AtomicElement
 	// Blind says that the new value does not depend on the old one (exch).
 	Blind bool
-	D     Element // offset -1 for red
 }
+
+// AtomicElement are the registers of one element: D gets the old value. D is -1 for
+// red, C for all but cas.
+type AtomicElement struct{ D, B, C Element }
 
 // Copy is a cp.async: from global memory to the shared address in Memory.
 type Copy struct {
