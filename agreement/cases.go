@@ -21,8 +21,14 @@ type Case struct {
 	// Kernel is the first two words: "cuda/first gelu", "probe load_shared_8".
 	Kernel string
 	// Set is "small", "tails", "edge", "medium", "default" or "probe".
-	Set  string
-	open func(gpu.Device, gpu.Stream) (opened, error)
+	Set string
+	// Approximate lists the instructions whose result the PTX manual only bounds:
+	// outputs of a kernel without any must agree bit for bit.
+	Approximate []string
+	// Fusible says that the compiler behind the PTX may fuse products and sums, so
+	// that two correct machines may differ.
+	Fusible bool
+	open    func(gpu.Device, gpu.Stream) (opened, error)
 }
 
 // subject is an opened case.
@@ -76,7 +82,7 @@ func KernelCases(ks []kernels.Kernel, families ...string) ([]Case, error) {
 }
 
 func kernelCase(k kernels.Kernel, c contract.Contract, d contract.Dims, distribution, set string) Case {
-	return contractCase(k.Name(), c, d, distribution, set, func(o native.Options, in contract.Tensors) (impl.Operation, error) {
+	all := contractCase(k.Name(), c, d, distribution, set, func(o native.Options, in contract.Tensors) (impl.Operation, error) {
 		// Without a compiler it is the committed PTX that runs, as on the simulator.
 		all, err := native.New(o, []kernels.Kernel{k})
 		if err != nil {
@@ -84,6 +90,10 @@ func kernelCase(k kernels.Kernel, c contract.Contract, d contract.Dims, distribu
 		}
 		return all[0].Open(c, d, in)
 	})
+	if k.PTX != nil {
+		all.Approximate, all.Fusible = approximate(k.PTX.Image), fusible(k.PTX.Image)
+	}
+	return all
 }
 
 // TritonCases returns the cases of the PTX that Triton compiled, where there is a
@@ -107,7 +117,7 @@ func TritonCases(index triton.Index, families ...string) ([]Case, error) {
 }
 
 func tritonCase(compiler string, l triton.Launch, k triton.Kernel, c contract.Contract, d contract.Dims, set string) Case {
-	return contractCase("triton/fixed "+c.Name(), c, d, input.DefaultDistribution(c.Name()), set, func(o native.Options, in contract.Tensors) (impl.Operation, error) {
+	all := contractCase("triton/fixed "+c.Name(), c, d, input.DefaultDistribution(c.Name()), set, func(o native.Options, in contract.Tensors) (impl.Operation, error) {
 		text, err := triton.PTX(k)
 		if err != nil {
 			return nil, err
@@ -118,6 +128,10 @@ func tritonCase(compiler string, l triton.Launch, k triton.Kernel, c contract.Co
 		}
 		return native.OpenPrepared(o, c, d, in, native.Prepared{Name: k.File, Image: text, Kind: "ptx", Compiler: compiler, Plan: l.Plan(k, buffers...)})
 	})
+	if text, err := triton.PTX(k); err == nil { // the error comes when it is opened
+		all.Approximate, all.Fusible = approximate(text), fusible(text)
+	}
+	return all
 }
 
 // contractCase is a case of a contract whose operation open prepares.

@@ -9,8 +9,8 @@ import (
 )
 
 func TestParseArm(t *testing.T) {
-	ks := loaded(t)
-	a, err := ParseArm("cuda/vector:BLOCK=128", ks)
+	k := loaded(t)
+	a, err := ParseArm("cuda/vector:BLOCK=128", k)
 	if err != nil || a.Family != "cuda/vector" || a.Values["BLOCK"] != 128 {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -22,7 +22,7 @@ func TestParseArm(t *testing.T) {
 		"cuda/vector:":                 "is not TUNABLE=NUMBER",
 		"cuda/vector:BLOCK=128,BLOCK=": "is not TUNABLE=NUMBER",
 	} {
-		_, err := ParseArm(text, ks)
+		_, err := ParseArm(text, k)
 		if bad := (*ArmError)(nil); !errors.As(err, &bad) || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), text+": ") {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -36,11 +36,11 @@ func TestParseArm(t *testing.T) {
 		"cuda/vector:TILE=4":    `unknown tunable "TILE"`,
 		"cuda/blocked":          "has no kernel for gelu in fp32",
 	} {
-		a, err := ParseArm(text, ks)
+		a, err := ParseArm(text, k)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := a.Kernel(gelu, ks); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := k.kernel(a, gelu); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

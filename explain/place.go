@@ -29,13 +29,13 @@ type Place struct {
 
 // Places returns the executed lines in the order of the text.
 func (p *Profile) Places() []Place {
-	source := strings.Split(p.Kernel.Source, "\n")
+	source := strings.Split(p.Code.Source, "\n")
 	index := map[string]int{}
 	var all []Place
 	for _, s := range p.Sites {
-		where, text := fmt.Sprintf("%s:%d", p.Kernel.PTXName(), s.Line), s.Instruction
+		where, text := fmt.Sprintf("%s:%d", p.Code.PTXName, s.Line), s.Instruction
 		line := s.Line
-		if s.Source == p.Kernel.SourceName && s.SourceLine > 0 && s.SourceLine <= len(source) {
+		if s.Source == p.Code.SourceName && s.SourceLine > 0 && s.SourceLine <= len(source) {
 			where, text = fmt.Sprintf("%s:%d", s.Source, s.SourceLine), strings.TrimSpace(source[s.SourceLine-1])
 			line = 0
 		}
@@ -92,7 +92,7 @@ func (p *Profile) unrolled(lines []Place) []Place {
 		r.last = l.ptx
 		r.copies++
 		to := &all[r.index]
-		to.Where = fmt.Sprintf("%s:%d–%d", p.Kernel.PTXName(), r.first, r.last)
+		to.Where = fmt.Sprintf("%s:%d–%d", p.Code.PTXName, r.first, r.last)
 		to.Text = fmt.Sprintf("%s, %d times", l.Text, r.copies)
 		to.Executed += l.Executed
 		to.Lanes += l.Lanes

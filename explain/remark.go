@@ -96,7 +96,7 @@ func (p *Profile) wasted(what string, t simt.Traffic, of func(simt.Site) bool) o
 		return o
 	}
 	o.head = fmt.Sprintf("%s of the sectors of global %s are wasted", percent(share), what)
-	only := &Profile{Kernel: p.Kernel}
+	only := &Profile{Code: p.Code}
 	for _, s := range p.Sites {
 		if of(s) {
 			only.Sites = append(only.Sites, s)

@@ -11,13 +11,12 @@ import (
 	"mage/impl"
 	"mage/impl/native"
 	"mage/input"
-	"mage/kernels"
 )
 
 // Profile is what one arm did in one run on the simulator.
 type Profile struct {
 	Arm      Arm
-	Kernel   kernels.Kernel
+	Code     Code
 	Identity impl.Identity
 	Counters simt.Counters
 	// Sites are the executed instructions, by line.
@@ -42,7 +41,7 @@ func (p *Profile) Wrong() string {
 
 // Options say how arms are run.
 type Options struct {
-	Kernels []kernels.Kernel
+	Catalogue
 	// Compiler makes PTX with positions of the source; nil runs the PTX beside the
 	// sources, which has none.
 	Compiler native.Compiler
@@ -51,10 +50,6 @@ type Options struct {
 // Run executes an arm once and checks its output. An error says why it could not
 // be run; a kernel that ran and is wrong is in the Profile.
 func Run(o Options, a Arm, c Case, in contract.Tensors, reference []float64) (_ *Profile, err error) {
-	k, v, err := a.Kernel(c.Contract, o.Kernels)
-	if err != nil {
-		return nil, err
-	}
 	dev, err := simt.Open(simt.Options{Sites: true})
 	if err != nil {
 		return nil, err
@@ -69,20 +64,12 @@ func Run(o Options, a Arm, c Case, in contract.Tensors, reference []float64) (_ 
 	if err != nil {
 		return nil, err
 	}
-	no := native.Options{Device: dev, Stream: stream, DeviceID: "simt"}
-	if o.Compiler != nil && k.Language() == kernels.CUDA {
-		no.Compiler = withLines{o.Compiler}
-	}
-	all, err := native.New(no, []kernels.Kernel{k})
-	if err != nil {
-		return nil, err
-	}
-	op, err := all[0].(*native.Implementation).OpenVariant(c.Contract, c.Dims, in, v)
+	op, code, err := o.open(a, c, in, native.Options{Device: dev, Stream: stream, DeviceID: "simt", Compiler: o.Compiler})
 	if err != nil {
 		return nil, err
 	}
 	defer op.Close()
-	p := &Profile{Arm: a, Kernel: k, Identity: op.Identity()}
+	p := &Profile{Arm: a, Code: code, Identity: op.Identity()}
 	if err := gate.Prepare(op); err != nil {
 		return nil, err
 	}

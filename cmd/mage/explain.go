@@ -11,6 +11,7 @@ import (
 	"mage/gpu/cuda"
 	"mage/input"
 	"mage/kernels"
+	"mage/kernels/triton"
 	"mage/unavailable"
 )
 
@@ -32,11 +33,11 @@ func (c *explainCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	arms, err := c.arms(o.Kernels)
+	arms, err := c.arms(o.Catalogue)
 	if err != nil {
 		return &exitError{exitUsage, err.Error()}
 	}
-	cases, err := c.cases(arms, o.Kernels)
+	cases, err := c.cases(arms, o.Catalogue)
 	if err != nil {
 		return &exitError{exitUsage, err.Error()}
 	}
@@ -101,6 +102,9 @@ func (c *explainCommand) options() (o explain.Options, err error) {
 		}
 		lists = append(lists, own)
 	}
+	if o.Triton, err = triton.Compiled(); err != nil {
+		return o, err
+	}
 	if o.Kernels, err = kernels.Merge(lists...); err != nil || c.PTX {
 		return o, err
 	}
@@ -115,12 +119,12 @@ func (c *explainCommand) options() (o explain.Options, err error) {
 	return o, err
 }
 
-func (c *explainCommand) arms(ks []kernels.Kernel) (arms []explain.Arm, err error) {
+func (c *explainCommand) arms(k explain.Catalogue) (arms []explain.Arm, err error) {
 	for _, name := range []string{c.A, c.B} {
 		if name == "" {
 			continue
 		}
-		a, err := explain.ParseArm(name, ks)
+		a, err := explain.ParseArm(name, k)
 		if err != nil {
 			return nil, err
 		}
@@ -130,28 +134,28 @@ func (c *explainCommand) arms(ks []kernels.Kernel) (arms []explain.Arm, err erro
 }
 
 // cases are those of one contract, or of each that all arms compute.
-func (c *explainCommand) cases(arms []explain.Arm, ks []kernels.Kernel) (all []explain.Case, err error) {
-	for _, k := range contract.All() {
-		wanted := c.Contract == "" || c.Contract == k.Name()
+func (c *explainCommand) cases(arms []explain.Arm, k explain.Catalogue) (all []explain.Case, err error) {
+	for _, which := range contract.All() {
+		wanted := c.Contract == "" || c.Contract == which.Name()
 		for _, a := range arms {
-			wanted = wanted && (c.Contract != "" || a.Computes(k, ks))
+			wanted = wanted && (c.Contract != "" || k.Computes(a, which))
 		}
 		if !wanted {
 			continue
 		}
-		shapes, err := c.shapes(k)
+		shapes, err := c.shapes(which)
 		if err != nil {
 			return nil, err
 		}
 		distribution := c.Dist
 		if distribution == "" {
-			distribution = input.DefaultDistribution(k.Name())
+			distribution = input.DefaultDistribution(which.Name())
 		}
-		if err := input.CheckDistribution(k.Name(), distribution); err != nil {
+		if err := input.CheckDistribution(which.Name(), distribution); err != nil {
 			return nil, err
 		}
 		for _, d := range shapes {
-			all = append(all, explain.Case{Contract: k, Dims: d, Distribution: distribution, Seed: c.Seed})
+			all = append(all, explain.Case{Contract: which, Dims: d, Distribution: distribution, Seed: c.Seed})
 		}
 	}
 	if len(all) > 0 {

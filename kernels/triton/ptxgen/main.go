@@ -4,7 +4,8 @@
 //	go run ./kernels/triton/ptxgen -python venv/bin/python
 //
 // It needs Python with Triton and no GPU, and runs at the root of the repository.
-// The shapes are those of the gate's suite and the default ones.
+// The shapes are those of the gate's suite, the default ones, and those that mage
+// explain runs.
 package main
 
 import (
@@ -20,6 +21,7 @@ import (
 	"strings"
 
 	"mage/contract"
+	"mage/explain"
 	"mage/kernels/triton"
 )
 
@@ -73,7 +75,7 @@ func run(python string) error {
 	return write(r)
 }
 
-// cases are the shapes of the gate's suite and the default ones.
+// cases are the shapes of the gate's suite, the default ones, and the quick ones.
 func cases() []triton.Case {
 	var all []triton.Case
 	for _, c := range contract.All() {
@@ -86,6 +88,7 @@ func cases() []triton.Case {
 				all = append(all, triton.Case{Contract: c.Name(), Dims: d})
 			}
 		}
+		all = append(all, triton.Case{Contract: c.Name(), Dims: explain.Quick(c)})
 	}
 	return all
 }
