@@ -73,7 +73,9 @@ func Build(run *evidence.Run, o Options) (*Report, error) {
 	b.annotate(all)
 	r.Gates = gates(rec)
 	r.Resources = resources(rec)
-	r.LaunchPaths = r.launchPaths()
+	if rec.Imported == nil { // else nothing says which arms are one kernel
+		r.LaunchPaths = r.launchPaths()
+	}
 	r.Graphs = graphs(all)
 	r.Calibration = calibrations(rec)
 	r.Unavailable = missing(rec)
@@ -267,7 +269,7 @@ func header(rec *evidence.Record, all []*series, o Options) Header {
 	h := Header{Namespace: rec.Namespace, RunID: rec.RunID, Status: rec.Status, Reason: rec.Reason,
 		Created: rec.Created, Updated: rec.Updated, Sessions: len(rec.Sessions),
 		Devices: slices.Clone(rec.Devices), Host: rec.Host, Versions: rec.Versions, Tool: rec.Tool,
-		SpecName: rec.Spec.Name, SpecSHA256: rec.Spec.SHA256,
+		Imported: rec.Imported, SpecName: rec.Spec.Name, SpecSHA256: rec.Spec.SHA256,
 		PlannedRounds: rec.Plan.Rounds, MaxRounds: rec.Plan.MaxRounds,
 		Margin: o.Margin, Confidence: o.Confidence, Cells: len(all)}
 	for _, s := range all {

@@ -17,7 +17,13 @@ import (
 // on a device of the same name, whose binary is byte for byte the same. The
 // quotient of the two ratios, B ÷ A, says whether the arm moved against that
 // control. Without such a control a row is not comparable.
+// A record that was imported is refused (*ImportedError).
 func CompareRuns(a, b *evidence.Run, o Options) (*Comparison, error) {
+	for _, run := range []*evidence.Run{a, b} {
+		if run.Record.Imported != nil {
+			return nil, &ImportedError{run.Record.Namespace + "/" + run.Record.RunID, *run.Record.Imported}
+		}
+	}
 	ra, err := Build(a, o)
 	if err != nil {
 		return nil, fmt.Errorf("record A: %w", err)

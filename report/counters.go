@@ -8,9 +8,11 @@ import (
 // CounterResult is what one execution of an arm cost on a case, on a device that
 // counts instead of timing. The numbers are exact: there is no interval.
 type CounterResult struct {
-	Case   string `json:"case"`
-	Arm    string `json:"arm"`
-	Device string `json:"device"`
+	Case           string `json:"case"`
+	Arm            string `json:"arm"`
+	Implementation string `json:"implementation"`
+	LaunchPath     string `json:"launch_path"`
+	Device         string `json:"device"`
 	// Failed says why the arm did not pass the gate: a wrong kernel's cost is no
 	// measure of a right one's.
 	Failed   string         `json:"failed,omitempty"`
@@ -41,9 +43,9 @@ type FindingResult struct {
 // counters lists what was counted, in the order of cases and arms; of an arm that
 // several sessions executed, what the last one counted.
 func counters(rec *evidence.Record) []CounterResult {
-	device := map[string]string{}
+	arms := map[string]evidence.Arm{}
 	for _, a := range rec.Arms {
-		device[a.ID] = a.Device
+		arms[a.ID] = a
 	}
 	var out []CounterResult
 	for _, e := range ordered(rec) {
@@ -51,7 +53,9 @@ func counters(rec *evidence.Record) []CounterResult {
 			continue
 		}
 		c := counterResult(e.Counters)
-		c.Case, c.Arm, c.Device, c.Failed = e.Case, e.Arm, device[e.Arm], e.Error
+		a := arms[e.Arm]
+		c.Case, c.Arm, c.Failed = e.Case, e.Arm, e.Error
+		c.Implementation, c.LaunchPath, c.Device = a.Implementation, a.LaunchPath, a.Device
 		if n := len(out) - 1; n >= 0 && out[n].Case == c.Case && out[n].Arm == c.Arm {
 			out[n] = c
 		} else {

@@ -1,10 +1,11 @@
 package report
 
 // flatTables is Tables for programs: one comparison table with a row per case
-// and cell, every number in a column of its own.
+// and cell, one of counters with a row per case and arm, every number in a column
+// of its own.
 func (r *Report) flatTables() []Table {
 	out := []Table{r.runTable(), r.flatComparison()}
-	for _, t := range []Table{r.gatesTable(), r.graphsTable(), r.resourcesTable(),
+	for _, t := range []Table{r.flatCounters(), r.gatesTable(), r.findingsTable(), r.graphsTable(), r.resourcesTable(),
 		r.calibrationTable(), r.unavailableTable(), r.warningsTable()} {
 		if len(t.Rows) > 0 {
 			out = append(out, t)
@@ -51,6 +52,31 @@ func (r *Report) flatComparison() Table {
 				t.Rows = append(t.Rows, row)
 			}
 		}
+	}
+	return t
+}
+
+func (r *Report) flatCounters() Table {
+	t := Table{ID: CountersTable, Title: "Counters"}
+	for _, k := range []string{"case", "arm", "device", "failed", "warp_instructions", "lane_instructions", "active_lanes",
+		"branches", "divergent_branches", "load_requests", "load_sectors", "loads_over_ideal", "async_copy_requests",
+		"store_requests", "store_sectors", "stores_over_ideal", "shared_requests", "shared_wavefronts", "bank_conflicts",
+		"global_atomics", "shared_atomics", "atomic_operations", "barriers", "local_requests", "flops", "bytes_read",
+		"bytes_written", "intensity"} {
+		t.Columns = append(t.Columns, Column{Key: k, Head: k})
+	}
+	for _, x := range r.Counters {
+		k := x.Counters
+		row := Row{}
+		for _, d := range []any{x.Case, x.Arm, x.Device, x.Failed, x.WarpInstructions, k.Lanes, x.ActiveLanes,
+			k.Branches, k.Divergent, k.GlobalLoads.Requests + k.AsyncCopies.Requests, x.LoadSectors, value(x.LoadsOverIdeal),
+			k.AsyncCopies.Requests, k.GlobalStores.Requests, x.StoreSectors, value(x.StoresOverIdeal),
+			k.SharedLoads.Requests + k.SharedStores.Requests, x.SharedWavefronts, x.BankConflicts,
+			k.GlobalAtomics, k.SharedAtomics, k.AtomicOperations, k.Barriers, k.LocalLoads.Requests + k.LocalStores.Requests,
+			x.FLOPs, k.BytesRead, k.BytesWritten, x.Intensity} {
+			row.Cells = append(row.Cells, Value{Data: d})
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }

@@ -7,6 +7,7 @@ import (
 
 	"mage/evidence"
 	"mage/stats"
+	"mage/timing"
 )
 
 // compare fills the report's cases: groups of what can be compared, with the
@@ -45,7 +46,7 @@ func (b *builder) compare(all []*series) error {
 		if err := flush(); err != nil {
 			return err
 		}
-		explainIncomparable(&result)
+		explainIncomparable(&result, b.rec.Imported)
 		result.Notes = b.absentees(c, all)
 		counts := slices.ContainsFunc(b.report.Counters, func(x CounterResult) bool { return x.Case == c.ID })
 		if len(result.Groups) > 0 || len(result.Notes) > 0 || counts {
@@ -158,13 +159,16 @@ func (b *builder) baseline(g *Group) int {
 }
 
 // explainIncomparable says why cells without a baseline have none.
-func explainIncomparable(c *CaseResult) {
+func explainIncomparable(c *CaseResult, imported *evidence.Imported) {
 	for i := range c.Groups {
 		g := &c.Groups[i]
 		if g.Baseline != "" {
 			continue
 		}
 		why := "none of the baselines was measured here"
+		if imported != nil && g.Mode == string(timing.Kernel) {
+			why = "profiled one after the other, not interleaved"
+		}
 		for _, o := range c.Groups {
 			if o.Mode != g.Mode || o.Cache != g.Cache || o.Baseline == "" {
 				continue

@@ -31,7 +31,8 @@ type RenderOptions struct {
 	Box   bool // box-drawing characters, table format only
 	Width int  // columns of the terminal; 0: unlimited
 	// Tables selects tables by ID (see TableIDs); none selects all but the overview. In CSV, none
-	// selects the comparison alone, which has one row per case and cell.
+	// selects the comparison alone, which has one row per case and cell, or the
+	// counters of a record that times nothing.
 	Tables []string
 }
 
@@ -64,6 +65,9 @@ func (r *Report) Render(w io.Writer, f Format, o RenderOptions) error {
 	case CSV:
 		if len(o.Tables) == 0 {
 			o.Tables = []string{ComparisonTable}
+			if r.Header.Cells == 0 && len(r.Counters) > 0 {
+				o.Tables = []string{CountersTable}
+			}
 		}
 		return renderTables(w, f, r.flatTables(), o)
 	}
@@ -97,4 +101,13 @@ func renderTables(w io.Writer, f Format, all []Table, o RenderOptions) error {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
+}
+
+// RenderTables writes tables that somebody else built, all of them.
+func RenderTables(w io.Writer, tables []Table, f Format, o RenderOptions) error {
+	o.Tables = nil
+	for _, t := range tables {
+		o.Tables = append(o.Tables, t.ID)
+	}
+	return renderTables(w, f, tables, o)
 }

@@ -43,10 +43,7 @@ func (r *Report) renderBenchmarkLines(w io.Writer) error {
 					continue
 				}
 				res := &benchfmt.Result{Name: benchmarkName(c, g, cell),
-					Config: append(append([]benchfmt.Config(nil), config...),
-						fileConfig("precision", c.Case.Precision), fileConfig("distribution", c.Case.Distribution),
-						fileConfig("seed", fmt.Sprint(c.Case.Seed)),
-						fileConfig("device", r.deviceName(g.Device)), fileConfig("instrument", g.Instrument))}
+					Config: append(r.caseConfig(config, c, g.Device), fileConfig("instrument", g.Instrument))}
 				for i, us := range cell.RoundUS {
 					res.Iters = cell.iterations[i]
 					res.Values = []benchfmt.Value{{Value: us * 1e-6, Unit: "sec/op", OrigValue: us * 1e3, OrigUnit: "ns/op"}}
@@ -57,7 +54,14 @@ func (r *Report) renderBenchmarkLines(w io.Writer) error {
 			}
 		}
 	}
-	return nil
+	return r.writeCounters(config, write)
+}
+
+// caseConfig is config with what holds for a case on a device.
+func (r *Report) caseConfig(config []benchfmt.Config, c CaseResult, device string) []benchfmt.Config {
+	return append(append([]benchfmt.Config(nil), config...),
+		fileConfig("precision", c.Case.Precision), fileConfig("distribution", c.Case.Distribution),
+		fileConfig("seed", fmt.Sprint(c.Case.Seed)), fileConfig("device", r.deviceName(device)))
 }
 
 func fileConfig(key, value string) benchfmt.Config {
@@ -109,18 +113,22 @@ func (r *Report) deviceName(id string) string {
 
 // benchmarkName is "Gelu/shape=4096x768/impl=cuda_first/path=driver/mode=span/cache=hot".
 func benchmarkName(c CaseResult, g Group, cell Cell) benchfmt.Name {
+	return benchfmt.Name(fmt.Sprintf("%s/mode=%s/cache=%s",
+		benchmarkStem(c, cell.Implementation, cell.Arm, cell.LaunchPath), namePart(g.Mode), namePart(g.Cache)))
+}
+
+// benchmarkStem is "Gelu/shape=4096x768/impl=cuda_first/path=driver".
+func benchmarkStem(c CaseResult, impl, arm, path string) string {
 	dims := make([]string, len(c.Case.DimOrder))
 	for i, d := range c.Case.DimOrder {
 		dims[i] = fmt.Sprint(c.Case.Dims[d])
 	}
 	first, n := utf8.DecodeRuneInString(c.Case.Contract)
-	impl := cell.Implementation
-	if _, suffix, ok := strings.Cut(cell.Arm, "#"); ok {
+	if _, suffix, ok := strings.Cut(arm, "#"); ok {
 		impl += "#" + suffix // the control is another benchmark than what it repeats
 	}
-	return benchfmt.Name(fmt.Sprintf("%s/shape=%s/impl=%s/path=%s/mode=%s/cache=%s",
-		namePart(string(unicode.ToUpper(first))+c.Case.Contract[n:]), strings.Join(dims, "x"),
-		namePart(impl), namePart(cell.LaunchPath), namePart(g.Mode), namePart(g.Cache)))
+	return fmt.Sprintf("%s/shape=%s/impl=%s/path=%s",
+		namePart(string(unicode.ToUpper(first))+c.Case.Contract[n:]), strings.Join(dims, "x"), namePart(impl), namePart(path))
 }
 
 // namePart keeps what would end a part of a name out of it.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -38,7 +39,13 @@ func TableIDs() []string {
 func (r *Report) Tables() []Table {
 	all := []Table{r.runTable()}
 	for _, c := range r.Cases {
-		all = append(all, r.comparisonTable(c), r.countersTable(c))
+		counters := r.countersTable(c)
+		if len(c.Groups) == 0 && len(counters.Rows) > 0 { // nothing was timed
+			counters.Remarks = append(slices.Clone(c.Notes), counters.Remarks...)
+		} else {
+			all = append(all, r.comparisonTable(c))
+		}
+		all = append(all, counters)
 	}
 	all = append(all, r.launchPathsTables()...)
 	all = append(all, r.gatesTable(), r.findingsTable(), r.graphsTable(), r.resourcesTable(),
@@ -71,15 +78,22 @@ func (r *Report) runTable() Table {
 	}
 	add("status", status, tone)
 	add("when", when(h), Plain)
+	add("imported", importedText(h.Imported), Caution)
 	for _, d := range h.Devices {
 		add("device "+d.ID, deviceText(d), Plain)
 	}
 	add("host", hostText(h.Host), Plain)
 	add("versions", versionsText(h), Plain)
 	add("tool", toolText(h.Tool), Plain)
-	add("spec", h.SpecName+" "+short(h.SpecSHA256), Plain)
+	if h.Imported == nil {
+		add("spec", h.SpecName+" "+short(h.SpecSHA256), Plain)
+	}
 	if n := len(r.Counters); n > 0 {
-		add("counted", fmt.Sprintf("%d executions, one per case and arm on a device that measures no time", n), Plain)
+		word := "executions"
+		if n == 1 {
+			word = "execution"
+		}
+		add("counted", fmt.Sprintf("%d %s, one per case and arm on a device that measures no time", n, word), Plain)
 	}
 	if h.Cells == 0 && len(r.Counters) > 0 {
 		return t // no times, no terms of comparing them

@@ -43,6 +43,8 @@ type Header struct {
 	Tool       evidence.Tool     `json:"tool"`
 	SpecName   string            `json:"spec_name"`
 	SpecSHA256 string            `json:"spec_sha256"`
+	// Imported is nil for what mage measured itself.
+	Imported *evidence.Imported `json:"imported,omitempty"`
 	// Planned rounds per cell, rounds that count and disturbed ones over all cells.
 	PlannedRounds int     `json:"planned_rounds"`
 	MaxRounds     int     `json:"max_rounds"`

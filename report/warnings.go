@@ -181,6 +181,7 @@ func (b *builder) allWarnings(run *evidence.Run, out []Warning) []Warning {
 		}
 		out = append(out, Warning{Kind: IncompleteRecord, Severity: Warn, Text: text, Detail: b.rec.Reason})
 	}
+	out = append(out, importedWarnings(b.rec)...)
 	for _, w := range run.Warnings {
 		if w.What == evidence.NotFinished || w.What == evidence.StoppedEarly || w.What == evidence.UnknownCell {
 			continue // said here in other words

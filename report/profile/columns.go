@@ -1,0 +1,202 @@
+package profile
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mage/capture"
+	"mage/report"
+)
+
+// column is one column of the summary.
+type column struct {
+	report.Column
+	analysis bool // from counters
+	of       func(*Group) report.Value
+}
+
+// columns are all but those of the grouping, in their usual order.
+func columns() []column {
+	right := func(key, head, unit string, drop int, of func(*Group) report.Value) column {
+		return column{Column: report.Column{Key: key, Head: head, Unit: unit, Align: report.Right, Drop: drop}, of: of}
+	}
+	counted := func(key, head, unit string, drop int, of func(*capture.Analysis) *float64, text func(float64) string) column {
+		c := right(key, head, unit, drop, func(g *Group) report.Value { return value(of(g.Analysis), text) })
+		c.analysis = true
+		return c
+	}
+	return []column{
+		right("calls", "calls", "", 0, func(g *Group) report.Value { return report.Value{Text: fmt.Sprint(g.Launches), Data: g.Launches} }),
+		right("total", "total", "µs", 0, func(g *Group) report.Value { return value(g.TotalUS, timeText) }),
+		right("mean", "mean", "µs", 0, func(g *Group) report.Value { return value(g.MeanUS, timeText) }),
+		right("min", "min", "µs", 4, func(g *Group) report.Value { return value(g.MinUS, timeText) }),
+		right("max", "max", "µs", 4, func(g *Group) report.Value { return value(g.MaxUS, timeText) }),
+		right("share", "share", "", 0, func(g *Group) report.Value { return value(g.Share, percent) }),
+		{Column: report.Column{Key: "grid", Head: "grid", Drop: 6}, of: func(g *Group) report.Value { return word(g.Grid) }},
+		{Column: report.Column{Key: "block", Head: "block", Drop: 6}, of: func(g *Group) report.Value { return word(g.Block) }},
+		right("registers", "registers", "", 7, func(g *Group) report.Value { return count(g.Register) }),
+		right("shared", "shared", "B", 7, func(g *Group) report.Value { return count(g.Shared) }),
+		counted("bytes", "DRAM bytes", "B", 5, func(a *capture.Analysis) *float64 { return a.Bytes }, bytesText),
+		counted("bandwidth", "bandwidth", "B/s", 2, func(a *capture.Analysis) *float64 { return a.Bandwidth }, func(v float64) string { return bytesText(v) + "/s" }),
+		counted("flops", "FLOP", "", 5, func(a *capture.Analysis) *float64 { return a.FLOPs }, func(v float64) string { return prefixed(v, "FLOP") }),
+		counted("rate", "FLOP/s", "", 3, func(a *capture.Analysis) *float64 { return a.Rate }, func(v float64) string { return prefixed(v, "FLOP/s") }),
+		counted("intensity", "FLOP/B", "", 2, func(a *capture.Analysis) *float64 { return a.Intensity }, func(v float64) string { return significant(v, 3) }),
+		counted("dram", "DRAM busy", "", 3, func(a *capture.Analysis) *float64 { return a.DRAMBusy }, percent),
+		counted("l2", "L2 busy", "", 4, func(a *capture.Analysis) *float64 { return a.L2Busy }, percent),
+		counted("sm", "SM busy", "", 3, func(a *capture.Analysis) *float64 { return a.SMBusy }, percent),
+		counted("occupancy", "occupancy", "", 4, func(a *capture.Analysis) *float64 { return a.Occupancy }, percent),
+		counted("l1_hits", "L1 hits", "", 5, func(a *capture.Analysis) *float64 { return a.L1HitRate }, percent),
+		counted("l2_hits", "L2 hits", "", 5, func(a *capture.Analysis) *float64 { return a.L2HitRate }, percent),
+		{Column: report.Column{Key: "bottleneck", Head: "bottleneck"}, analysis: true, of: func(g *Group) report.Value { return word(g.Analysis.Bottleneck) }},
+	}
+}
+
+var usual = []string{"calls", "total", "mean", "min", "max", "share", "grid", "block", "registers", "shared"}
+
+var analyzed = []string{"calls", "total", "mean", "share", "bytes", "bandwidth", "rate", "intensity", "dram", "l2", "sm", "occupancy", "l1_hits", "l2_hits", "bottleneck"}
+
+// Columns lists the keys that can be chosen.
+func Columns() []string {
+	var out []string
+	for _, c := range columns() {
+		out = append(out, c.Key)
+	}
+	return out
+}
+
+// choose returns the columns asked for; what the grouping shows is not repeated.
+func choose(o Options, by []string) ([]column, error) {
+	all := columns()
+	keys := o.Columns
+	if len(keys) == 0 {
+		keys = usual
+		if o.Analyze {
+			keys = analyzed
+		}
+	}
+	var out []column
+	for _, k := range keys {
+		i := slices.IndexFunc(all, func(c column) bool { return c.Key == k })
+		switch {
+		case slices.Contains(by, k):
+		case i < 0:
+			return nil, &capture.UsageError{Problem: fmt.Sprintf("there is no column %q; choose of %s", k, strings.Join(Columns(), ", "))}
+		default:
+			out = append(out, all[i])
+		}
+	}
+	return out, nil
+}
+
+// launches is the summary.
+func (p *Profile) launches() report.Table {
+	t := report.Table{ID: "launches", Title: "Kernels, by " + strings.Join(p.GroupBy, ", ")}
+	for _, b := range p.GroupBy {
+		t.Columns = append(t.Columns, report.Column{Key: b, Head: b, Prose: b == "kernel"})
+	}
+	for _, c := range p.columns {
+		t.Columns = append(t.Columns, c.Column)
+	}
+	short := p.shortNames()
+	for i := range p.Groups {
+		g := &p.Groups[i]
+		var cells []report.Value
+		for j, b := range p.GroupBy {
+			v := word(g.Key[j])
+			if b == "kernel" {
+				v.Text = short[g.Key[j]]
+			}
+			cells = append(cells, v)
+		}
+		for _, c := range p.columns {
+			cells = append(cells, c.of(g))
+		}
+		t.Rows = append(t.Rows, report.Row{Cells: cells})
+	}
+	return t
+}
+
+// shortNames maps names to what is shown of them: the function, with a number
+// where different kernels have the same one.
+func (p *Profile) shortNames() map[string]string {
+	out := map[string]string{}
+	at := slices.Index(p.GroupBy, "kernel")
+	if at < 0 {
+		return out
+	}
+	seen := map[string]int{}
+	for _, g := range p.Groups {
+		name := g.Key[at]
+		if out[name] != "" {
+			continue
+		}
+		s := ShortName(name)
+		if s == "" {
+			s = name
+		}
+		seen[s]++
+		if n := seen[s]; n > 1 {
+			s = fmt.Sprintf("%s (%d)", s, n)
+		}
+		out[name] = s
+	}
+	return out
+}
+
+func word(s string) report.Value {
+	if s == "" {
+		return report.Value{Text: "–", Tone: report.Faint}
+	}
+	return report.Value{Text: s, Data: s}
+}
+
+func value(v *float64, text func(float64) string) report.Value {
+	if v == nil {
+		return report.Value{Text: "unknown", Tone: report.Faint}
+	}
+	return report.Value{Text: text(*v), Data: *v}
+}
+
+func count(n *int) report.Value {
+	if n == nil {
+		return word("")
+	}
+	return report.Value{Text: fmt.Sprint(*n), Data: *n}
+}
+
+// significant writes x with n significant digits and no exponent.
+func significant(x float64, n int) string {
+	if x == 0 {
+		return "0"
+	}
+	digits := n - 1 - int(math.Floor(math.Log10(math.Abs(x))))
+	return strconv.FormatFloat(x, 'f', min(max(digits, 0), 12), 64)
+}
+
+func percent(f float64) string { return significant(100*f, 3) + " %" }
+
+// timeText writes a time of microseconds in the unit that fits it.
+func timeText(us float64) string {
+	switch {
+	case us >= 1e6:
+		return significant(us/1e6, 4) + " s"
+	case us >= 1e3:
+		return significant(us/1e3, 4) + " ms"
+	}
+	return significant(us, 4) + " µs"
+}
+
+func bytesText(v float64) string { return prefixed(v, "B") }
+
+func prefixed(v float64, unit string) string {
+	prefixes := []string{"", "k", "M", "G", "T", "P"}
+	i := 0
+	for math.Abs(v) >= 1000 && i < len(prefixes)-1 {
+		v /= 1000
+		i++
+	}
+	return significant(v, 3) + " " + prefixes[i] + unit
+}
