@@ -15,8 +15,8 @@ import (
 type Untimed struct {
 	// Reason is why there are no times, for every arm on the device.
 	Reason *unavailable.Error
-	// MaxFLOPs is the arithmetic of the largest case that the device executes: a
-	// larger one would take hours. 0: no limit.
+	// MaxFLOPs is the arithmetic of the largest case that the device executes; one
+	// that is much larger would take hours. 0: no limit.
 	MaxFLOPs float64
 }
 
@@ -82,7 +82,7 @@ func (u *Untimed) tooLarge(a arm, c input.Case) (evidence.Unavailable, bool) {
 	if f := c.Contract.FLOPs(c.Dims); u.MaxFLOPs > 0 && f > u.MaxFLOPs {
 		return evidence.Unavailable{
 			What:   fmt.Sprintf("%s on %s", a.Implementation, a.Device),
-			Reason: fmt.Sprintf("the case takes %.3g FLOP, which would keep %s busy for hours; it is given %.3g at most", f, a.Device, u.MaxFLOPs),
+			Reason: fmt.Sprintf("the case takes %.3g GFLOP; a device that measures no time is given %.3g at most, which take minutes", f/1e9, u.MaxFLOPs/1e9),
 			Remedy: "choose a smaller shape, or a machine with an NVIDIA GPU",
 		}, true
 	}
