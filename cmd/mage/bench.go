@@ -66,6 +66,9 @@ func (c *benchCommand) Run(s *session) error {
 	if err := c.print(s, out.Dir); err != nil {
 		return err
 	}
+	if err := printFindings(s.stderr, out.Dir); err != nil {
+		return err
+	}
 	if c.Keep {
 		fmt.Fprintf(s.stderr, "Record: %s\n", relative(out.Dir))
 	}

@@ -33,14 +33,18 @@ func (c *demoCommand) Run(s *session) error {
 		return err
 	}
 	show := outputFlags{JSON: c.JSON, Format: string(report.TableFormat),
-		Table: []string{report.OverviewTable, report.UnavailableTable}}
+		Table: []string{report.OverviewTable, report.FindingsTable, report.UnavailableTable}}
 	if err := show.print(s, out.Dir); err != nil {
+		return err
+	}
+	if err := printFindings(s.stderr, out.Dir); err != nil {
 		return err
 	}
 	if err := failures(out); err != nil {
 		return err
 	}
 	if !c.JSON {
+		fmt.Fprintln(s.stdout, "\nThe shapes are small, so that this takes seconds; mage run mage-001 takes the default ones.")
 		fmt.Fprintln(s.stdout, "Next: mage doctor, mage bench gelu, mage run mage-001")
 	}
 	return nil

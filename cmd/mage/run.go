@@ -51,7 +51,9 @@ func (c *runCommand) Run(s *session) error {
 		fmt.Fprintf(s.stderr, "The record is incomplete; finish it with: mage run --resume %s%s\n", quoted(relative(out.Dir)), c.again())
 		return err
 	}
-	err = c.print(s, out.Dir)
+	if err = c.print(s, out.Dir); err == nil {
+		err = printFindings(s.stderr, out.Dir)
+	}
 	fmt.Fprintf(s.stderr, "Record: %s\n", relative(out.Dir))
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -13,11 +14,17 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs mage as a user does; see testdata/script.
 func TestScripts(t *testing.T) {
+	faulty, err := filepath.Abs("testdata/faulty")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
-			// A GPU would change what the scripts see.
+			// A GPU would change what the scripts see, and a compiler what is counted.
 			e.Setenv("MAGE_LIBCUDA", "/nonexistent/libcuda.so")
+			e.Setenv("MAGE_NVRTC", "/nonexistent/libnvrtc.so")
+			e.Setenv("FAULTY", faulty)
 			e.Setenv("XDG_CACHE_HOME", e.WorkDir+"/cache")
 			e.Setenv("HOME", e.WorkDir)
 			return os.MkdirAll(e.WorkDir+"/cache", 0o755)

@@ -1,0 +1,136 @@
+package machine
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mage/evidence"
+	"mage/experiment"
+	"mage/gpu/simt"
+)
+
+// simulated opens a machine without a GPU and without a compiler.
+func simulated(t *testing.T, o Options) *Machine {
+	t.Helper()
+	t.Setenv("MAGE_NVRTC", "/nonexistent/libnvrtc.so")
+	o.Simulate, o.Version = true, "test"
+	m, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return m
+}
+
+func simulatedSpec(t *testing.T, text string) *experiment.Spec {
+	t.Helper()
+	s, err := experiment.ParseSpec("simulated.toml", "namespace = \"simulated\"\n"+text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+const everyContract = `implementations = ["cuda/first", "rust/first"]
+[[case]]
+contract = "matmul"
+shapes = ["small"]
+[[case]]
+contract = "gelu"
+shapes = ["small"]
+[[case]]
+contract = "layernorm"
+shapes = ["small"]
+[[case]]
+contract = "triangle"
+shapes = ["small"]
+[[case]]
+contract = "neighbor"
+shapes = ["small"]
+`
+
+// TestSimulator: every built-in kernel passes the gate and is counted, twice the
+// same.
+func TestSimulator(t *testing.T) {
+	var first []*simt.Counters
+	for n := range 2 {
+		m := simulated(t, Options{})
+		if len(m.Devices) != 2 || m.Devices[1].ID != "simt:0" || m.Devices[1].Backend != "simt" || len(m.Lacking) != 0 {
+			t.Fatalf("devices %+v, lacking %+v", m.Devices, m.Lacking)
+		}
+		r, out := run(t, m, simulatedSpec(t, everyContract), nil)
+		if out.Failures != 0 || len(r.Lines) != 0 || len(r.Record.Entries) != 10 || len(r.Record.Arms) != 2 {
+			t.Fatalf("%d failures, %d lines, %d entries", out.Failures, len(r.Lines), len(r.Record.Entries))
+		}
+		var counters []*simt.Counters
+		for _, e := range r.Record.Entries {
+			if e.Counters == nil || e.Counters.Launches != 1 || len(e.Findings) > 0 || e.Identity.BinaryKind != "ptx" {
+				t.Errorf("%s on %s: counters %+v, findings %v", e.Arm, e.Case, e.Counters, e.Findings)
+			}
+			counters = append(counters, e.Counters)
+		}
+		if n == 0 {
+			first = counters
+		} else if d := cmp.Diff(first, counters); d != "" {
+			t.Errorf("another run counted otherwise: %s", d)
+		}
+	}
+}
+
+// TestCountersAreTheContractsWork holds counters against what can be worked out: a
+// fused gelu reads x and the bias once and writes y, 4 bytes each, and every sector
+// that it stores is full where rows are aligned.
+func TestCountersAreTheContractsWork(t *testing.T) {
+	m := simulated(t, Options{})
+	r, _ := run(t, m, simulatedSpec(t, `implementations = ["cuda/first", "rust/first"]
+[[case]]
+contract = "gelu"
+dims = [{R = 16, D = 64}]
+`), nil)
+	for _, e := range r.Record.Entries {
+		c := e.Counters
+		if c.BytesRead != 4*(16*64+64) || c.BytesWritten != 4*16*64 || c.GlobalStores.Sectors != 4*16*64/32 ||
+			c.GlobalStores.Requests != 16*64/32 || c.GlobalLoads.Requests != 2*16*64/32 || c.Threads != 16*64 {
+			t.Errorf("%s: %+v", e.Arm, c)
+		}
+	}
+}
+
+// TestSimulatorWithoutCode: a kernel that has no PTX, where there is no compiler,
+// is unavailable, and says what would help.
+func TestSimulatorWithoutCode(t *testing.T) {
+	dir := goodKernels(t)
+	if err := removeAll(filepath.Join(dir, "a", "*.ptx")); err != nil {
+		t.Fatal(err)
+	}
+	m := simulated(t, Options{KernelDirs: []string{dir}})
+	r, out := run(t, m, simulatedSpec(t, "implementations = [\"mine/a\", \"cuda/first\"]\n[[case]]\ncontract = \"gelu\"\nshapes = [\"small\"]\n"), nil)
+	if out.Failures != 0 {
+		t.Errorf("%d failures", out.Failures)
+	}
+	u := entry(t, r, "mine/a", 0).Unavailable
+	if !slices.ContainsFunc(u, func(u evidence.Unavailable) bool {
+		return strings.Contains(u.Reason, "there is no compiler") && strings.Contains(u.Remedy, "MAGE_NVRTC")
+	}) {
+		t.Errorf("unavailable %+v", u)
+	}
+}
+
+func removeAll(pattern string) error {
+	files, err := filepath.Glob(pattern)
+	for _, f := range files {
+		if err == nil {
+			err = os.Remove(f)
+		}
+	}
+	return err
+}
