@@ -15,7 +15,9 @@ import (
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
 
+	"mage/capture"
 	"mage/report"
+	"mage/report/profile"
 )
 
 // version and commit are set by the linker; a plain build leaves them as here.
@@ -34,15 +36,17 @@ const (
 
 // commands is the whole command line.
 type commands struct {
-	Demo       demoCommand               `cmd:"" help:"Check and time every contract × implementation that this machine can run; seconds."`
-	Run        runCommand                `cmd:"" help:"Run an experiment into a new record, or finish an incomplete one."`
-	Bench      benchCommand              `cmd:"" help:"Compare implementations of one contract quickly."`
-	Report     reportCommand             `cmd:"" help:"Print the tables of a record."`
-	Compare    compareCommand            `cmd:"" help:"Compare two arms of a record, or two records; exit code 1 on a regression."`
-	Explain    explainCommand            `cmd:"" help:"Set what kernels cost on the simulator side by side, and say why they differ; needs no GPU."`
-	History    historyCommand            `cmd:"" help:"List what was profiled, show, plot, export or delete it."`
-	Doctor     doctorCommand             `cmd:"" help:"List what this machine offers and what it lacks."`
-	Completion kongcompletion.Completion `cmd:"" help:"Print shell code that turns on completion."`
+	Demo        demoCommand               `cmd:"" help:"Check and time every contract × implementation that this machine can run; seconds."`
+	Run         runCommand                `cmd:"" help:"Run an experiment into a new record, or finish an incomplete one."`
+	Bench       benchCommand              `cmd:"" help:"Compare implementations of one contract quickly."`
+	Report      reportCommand             `cmd:"" help:"Print the tables of a record."`
+	Compare     compareCommand            `cmd:"" help:"Compare two arms of a record, or two records; exit code 1 on a regression."`
+	Explain     explainCommand            `cmd:"" help:"Set what kernels cost on the simulator side by side, and say why they differ; needs no GPU."`
+	History     historyCommand            `cmd:"" help:"List what was profiled, show, plot, export or delete it."`
+	Profile     profileCommand            `cmd:"" help:"Profile a Python script, kernel by kernel."`
+	ProfileExec profileExecCommand        `cmd:"" help:"Profile any program, kernel by kernel: mage profile-exec -- PROGRAM ARGS."`
+	Doctor      doctorCommand             `cmd:"" help:"List what this machine offers and what it lacks."`
+	Completion  kongcompletion.Completion `cmd:"" help:"Print shell code that turns on completion."`
 
 	Version kong.VersionFlag `help:"Print the version."`
 }
@@ -71,7 +75,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		kong.Description("A laboratory for GPU kernels: which changes improve a real workload, and why?"),
 		kong.Writers(stdout, stderr),
 		kong.Vars{"version": version, "formats": strings.Join(report.Formats(), ", "),
-			"tables": strings.Join(report.TableIDs(), ", "), "contracts": strings.Join(contractNames(), ", ")},
+			"tables": strings.Join(report.TableIDs(), ", "), "contracts": strings.Join(contractNames(), ", "),
+			"criteria": strings.Join(capture.Criteria(), ", "), "columns": strings.Join(profile.Columns(), ", ")},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.UsageOnError())
 	if err != nil {
