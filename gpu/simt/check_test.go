@@ -37,6 +37,10 @@ mad.lo.s32 %r4, %r2, %r3, %r1; mul.wide.u32 %d3, %r1, 4; mul.wide.u32 %d4, %r4, 
 mov.u64 %d5, dyn; add.s64 %d5, %d5, %d3; add.s64 %d6, %d1, %d3; add.s64 %d7, %d2, %d4;
 `
 
+// mbarrierStart makes an mbarrier of 64 arrivals at dyn, and in %d8 the address that
+// the thread of the other warp has in %d5.
+const mbarrierStart = "setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared.b64 [dyn], 64; bar.sync 0; xor.b32 %r5, %r1, 32; mul.wide.u32 %d8, %r5, 4; mov.u64 %d9, dyn; add.s64 %d8, %d9, %d8; "
+
 // bodyLine is the line of the file that the body begins at.
 var bodyLine = strings.Count(header+prologue, "\n") + 1
 
@@ -94,6 +98,15 @@ func defects() []defect {
 			right: "setp.lt.u32 %p1, %r1, 16;\n@%p1 shfl.sync.idx.b32 %r5, %r1, 0, 31, 0x0000ffff;"},
 		{name: "a barrier for more warps than there are", kind: exec.Deadlock, line: 2, detail: "warp 0 (lanes 0xffffffff) waits for barrier 1", hangs: true,
 			wrong: "setp.lt.u32 %p1, %r1, 32;\n@%p1 bar.sync 1, 64;", right: "setp.lt.u32 %p1, %r1, 32;\n@%p1 bar.sync 1, 32;"},
+		{name: "an mbarrier that is not waited for", kind: exec.SharedRace, line: 4, detail: "read after write", grid: 1,
+			wrong: mbarrierStart + "st.shared.u32 [%d5+64], 99; bar.sync 0; st.shared.u32 [%d5+64], %r1;\nmbarrier.arrive.shared.b64 %d10, [dyn];\n\nld.shared.u32 %r6, [%d8+64];",
+			right: mbarrierStart + "st.shared.u32 [%d5+64], 99; bar.sync 0; st.shared.u32 [%d5+64], %r1;\nmbarrier.arrive.shared.b64 %d10, [dyn];\nW: mbarrier.try_wait.parity.shared.b64 %p2, [dyn], 0; @!%p2 bra W;\nld.shared.u32 %r6, [%d8+64];"},
+		{name: "a copy that an mbarrier does not announce", kind: exec.SharedRace, line: 4, detail: "read after write", grid: 1,
+			wrong: mbarrierStart + "st.shared.u32 [%d5+64], 99; bar.sync 0; cp.async.ca.shared.global [%d5+64], [%d6], 4; cp.async.wait_all;\n\n\nld.shared.u32 %r6, [%d8+64];",
+			right: mbarrierStart + "st.shared.u32 [%d5+64], 99; bar.sync 0; cp.async.ca.shared.global [%d5+64], [%d6], 4;\ncp.async.mbarrier.arrive.noinc.shared.b64 [dyn];\nW: mbarrier.test_wait.parity.shared.b64 %p2, [dyn], 0; @!%p2 bra W;\nld.shared.u32 %r6, [%d8+64];"},
+		{name: "an mbarrier that expects one more", kind: exec.Deadlock, line: 2, detail: "lacks 1 arrivals and 0 bytes", hangs: true, grid: 1,
+			wrong: mbarrierStart + "mov.u32 %r5, 65; @%p1 mbarrier.init.shared.b64 [dyn], %r5; bar.sync 0; mbarrier.arrive.shared.b64 %d10, [dyn];\nW: mbarrier.test_wait.shared.b64 %p2, [dyn], %d10; @!%p2 bra W;",
+			right: mbarrierStart + "mbarrier.arrive.shared.b64 %d10, [dyn];\nW: mbarrier.test_wait.shared.b64 %p2, [dyn], %d10; @!%p2 bra W;"},
 		{name: "constant memory is written", kind: exec.WriteToConstant, line: 2, detail: "variable table",
 			wrong: "mov.u64 %d9, table;\nst.global.u32 [%d9], %r1;", right: "mov.u64 %d9, table;\nld.const.u32 %r5, [%d9];"},
 	}

@@ -58,6 +58,7 @@ type Device struct {
 	counters Counters
 	findings []Finding
 	sites    []Site
+	printed  []byte
 	streams  map[*stream]struct{}
 	modules  map[*module]struct{}
 	launches uint64
@@ -116,6 +117,14 @@ func (d *Device) Sites() []Site { return d.sites }
 
 // Findings returns what the checks found since the last reset.
 func (d *Device) Findings() []Finding { return d.findings }
+
+// Printed returns what kernels have printed, in order of launches and blocks, and
+// forgets it. Of a launch that prints more than 1 MiB the rest is lost.
+func (d *Device) Printed() []byte {
+	text := d.printed
+	d.printed = nil
+	return text
+}
 
 // ResetFindings forgets them.
 func (d *Device) ResetFindings() { d.findings = nil }

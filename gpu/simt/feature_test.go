@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"flag"
+	"fmt"
 	"math"
 	"os"
 	"testing"
@@ -109,6 +110,7 @@ func TestCompiledFeatures(t *testing.T) {
 		}),
 		"transpose_conflicts": transposed,
 		"transpose_padded":    transposed,
+		"print":               each(func(_ int, x float64) float64 { return x }),
 		"async_copy":          each(func(i int, _ float64) float64 { return float64(in[255-i]) }),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -208,4 +210,29 @@ func reversed(v uint32) (r uint32) {
 		r |= v >> i & 1 << (31 - i)
 	}
 	return r
+}
+
+func TestPrintf(t *testing.T) {
+	image, err := os.ReadFile("testdata/features.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRigOf(t, simt.Options{}, image, "k_print")
+	in := make([]uint32, 256)
+	for i := range in {
+		in[i] = math.Float32bits(float32(i) / 8)
+	}
+	if err := r.run(2, 128, 0, gpu.Pointer(r.words(in...)), gpu.Pointer(r.alloc(256)), gpu.Pointer(r.words(0))); err != nil {
+		t.Fatal(err)
+	}
+	want := ""
+	for i := range 4 {
+		want += fmt.Sprintf("block %d/%d: %6.2f|1.500e+00|0.25 1099511627776 0x00FF q %% 1\n", i/2, 1+i%2*64, float64(i*64+1)/8)
+	}
+	if got := string(r.device.Printed()); got != want {
+		t.Errorf("printed\n%s, want\n%s", got, want)
+	}
+	if len(r.device.Printed()) > 0 {
+		t.Error("it is there twice")
+	}
 }

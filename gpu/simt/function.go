@@ -118,6 +118,7 @@ func (l *launch) run() error {
 	d.counters.Add(&r.Counters)
 	d.sites = exec.MergeSites(d.sites, r.Sites)
 	d.findings = append(d.findings, r.Findings...)
+	d.printed = append(d.printed, r.Printed...)
 	if err != nil {
 		return err
 	}

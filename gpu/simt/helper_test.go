@@ -21,15 +21,21 @@ type rig struct {
 // newRig loads text, which must hold a kernel k.
 func newRig(t testing.TB, o simt.Options, text string) *rig {
 	t.Helper()
+	return newRigOf(t, o, []byte(header+text), "k")
+}
+
+// newRigOf loads an image and takes the kernel of a name.
+func newRigOf(t testing.TB, o simt.Options, image []byte, name string) *rig {
+	t.Helper()
 	d, err := simt.Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := d.Load([]byte(header + text))
+	m, err := d.Load(image)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := m.Function("k")
+	f, err := m.Function(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -256,6 +256,19 @@ func TestWarpInstructions(t *testing.T) {
 	}, false)
 }
 
+// TestMbarriers gives each thread an object of its own.
+func TestMbarriers(t *testing.T) {
+	own := "mov.u32 %r2, %tid.x; mul.wide.u32 %d2, %r2, 8; mov.u64 %d3, dyn; add.s64 %d3, %d3, %d2; "
+	check(t, []snippet{
+		{own + "mbarrier.init.shared::cta.b64 [%d3], 3; mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%d3], 16; mbarrier.arrive.shared.b64 %d4, [%d3]; mbarrier.pending_count.b64 %r1, %d4;", constant(2)},
+		{own + "mbarrier.init.shared.b64 [%d3], 1; mbarrier.arrive.shared.b64 %d4, [%d3]; mbarrier.test_wait.shared.b64 %p1, [%d3], %d4; selp.u32 %r1, 1, 0, %p1;", constant(1)},
+		{own + "mbarrier.init.shared.b64 [%d3], 1; mbarrier.arrive.expect_tx.shared.b64 %d4, [%d3], 8; mbarrier.test_wait.shared.b64 %p1, [%d3], %d4; selp.u32 %r3, 1, 0, %p1; mbarrier.complete_tx.relaxed.cta.shared.b64 [%d3], 8; mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p2, [%d3], 0, 100; selp.u32 %r4, 2, 0, %p2; or.b32 %r1, %r3, %r4;", constant(2)},
+		{own + "mbarrier.init.shared.b64 [%d3], 2; mbarrier.arrive_drop.shared.b64 _, [%d3]; mbarrier.arrive.shared.b64 _, [%d3]; mbarrier.arrive.shared.b64 %d4, [%d3]; mbarrier.pending_count.b64 %r1, %d4;", constant(1)},
+		{own + "cvta.shared.u64 %d5, %d3; mbarrier.init.b64 [%d5], 4; mbarrier.arrive.noComplete.shared.b64 _, [%d3], 3; mbarrier.arrive.b64 _, [%d5]; mbarrier.test_wait.parity.b64 %p1, [%d5], 0; selp.u32 %r1, 1, 0, %p1;", constant(1)},
+		{own + "mbarrier.init.shared.b64 [%d3], 1; mbarrier.test_wait.parity.shared.b64 %p1, [%d3], 1; selp.u32 %r1, 1, 0, %p1; mbarrier.inval.shared.b64 [%d3];", constant(1)},
+	}, false)
+}
+
 func TestMemoryAndControl(t *testing.T) {
 	tid := "mov.u32 %r2, %tid.x; mul.wide.u32 %d2, %r2, 4; mov.u64 %d3, dyn; add.s64 %d3, %d3, %d2;"
 	own := "ld.param.u64 %d4, [out]; mov.u32 %r3, %tid.x; mul.wide.u32 %d5, %r3, 8; add.s64 %d4, %d4, %d5; "

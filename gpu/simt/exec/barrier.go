@@ -171,8 +171,8 @@ func (b *block) meet(r *barrier) {
 			continue
 		}
 		copy(b.warps[i].seen, known)
-		b.warps[i].clock++
-		if b.warps[i].clock >= maxClock && r.threads == 0 {
+		b.warps[i].tick()
+		if b.warps[i].clock >= maxClock-1 && r.threads == 0 {
 			b.restartClocks()
 		}
 	}
@@ -181,6 +181,7 @@ func (b *block) meet(r *barrier) {
 // restartClocks begins time anew, at a barrier of the whole block.
 func (b *block) restartClocks() {
 	b.shadow.forgetTimes()
+	clear(b.mbarriers)
 	for i := range b.warps {
 		b.warps[i].clock = 1
 		clear(b.warps[i].seen)

@@ -25,14 +25,17 @@ type block struct {
 	local   []byte // of every thread, one after the other
 	shadow  sharedShadow
 	bars    [maxBarriers]barrier
-	access  memory.Access
-	synced  acquired
-	known   []uint32 // scratch of meet
-	fenced  bool
+	// mbarriers are what is known of times, by address.
+	mbarriers map[uint64]*mbarrierTimes
+	access    memory.Access
+	synced    acquired
+	known     []uint32 // scratch of meet
+	fenced    bool
 	// cache holds, per instruction, the allocation it accessed last.
 	cache        []*memory.Allocation
 	patterns     []*pattern // per instruction
 	instructions int64
+	printed      []byte
 	err          error
 }
 
@@ -75,9 +78,11 @@ func (b *block) start(n uint64) {
 	b.synced = acquired{}
 	b.fenced = false
 	b.instructions = 0
+	b.printed = nil
 	b.err = nil
 	clear(b.shared)
 	clear(b.local)
+	clear(b.mbarriers)
 	b.shadow.reset()
 	for i := range b.bars {
 		b.bars[i].reset()
@@ -94,10 +99,16 @@ func (b *block) start(n uint64) {
 // a warp may wait in a loop for what another one writes.
 const quantum = 1 << 14
 
+// maxPolls is how often all warps may ask an mbarrier in vain before that counts as
+// waiting for ever.
+const maxPolls = 1 << 16
+
 // execute runs the warps in turn until all have ended.
 func (b *block) execute() error {
+	polls := 0 // rounds in which every warp that ran went on waiting
 	for {
 		progress, done := false, true
+		polls++
 		for i := range b.warps {
 			w := &b.warps[i]
 			if w.done {
@@ -107,6 +118,9 @@ func (b *block) execute() error {
 			if w.runnable() {
 				progress = true
 				w.execute(quantum)
+				if !w.yield {
+					polls = 0
+				}
 				if b.err != nil {
 					return b.err
 				}
@@ -117,6 +131,9 @@ func (b *block) execute() error {
 		}
 		if !progress {
 			return b.deadlock()
+		}
+		if polls > maxPolls {
+			return b.stalled()
 		}
 		if b.instructions > b.launch.MaxInstructions {
 			return b.endless()

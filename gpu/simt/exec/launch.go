@@ -48,6 +48,7 @@ type Result struct {
 	Counters Counters
 	Findings []Finding
 	Sites    []Site // if asked for, those that were executed, by line
+	Printed  []byte // by printf, in order of blocks
 }
 
 // running is the state that the workers of a launch share.
@@ -65,6 +66,7 @@ type running struct {
 	failed uint64 // block of err
 	total  Counters
 	sites  []Site
+	texts  []printedBlock
 }
 
 // Run executes every block. The counters hold what was executed, also when it
@@ -108,7 +110,7 @@ func (l *Launch) Run() (Result, error) {
 		}
 	}
 	r.total.Launches = 1
-	return Result{r.total, r.findings.sorted(), r.sites}, r.err
+	return Result{r.total, r.findings.sorted(), r.sites, inOrder(r.texts)}, r.err
 }
 
 // work executes blocks until there is none left.
@@ -122,6 +124,11 @@ func (r *running) work() {
 		b.start(n)
 		if err := b.execute(); err != nil {
 			r.fail(n, err)
+		}
+		if len(b.printed) > 0 {
+			r.mu.Lock()
+			r.texts = append(r.texts, printedBlock{n, b.printed})
+			r.mu.Unlock()
 		}
 	}
 	r.mu.Lock()

@@ -29,6 +29,9 @@ type warp struct {
 	clock uint32
 	seen  []uint32
 	async asyncCopies
+	// yield says that the warp waits at an mbarrier for others, which shall run first.
+	yield   bool
+	waiting *program.Inst // where it did last
 	// at are the addresses of the access being executed.
 	at [lanes.Width]uint64
 }
@@ -78,6 +81,7 @@ func (w *warp) runnable() bool { return w.current != nil || len(w.ready) > 0 }
 func (w *warp) execute(n int) {
 	b := w.block
 	code, c := b.code, &b.counters
+	w.yield = false
 	for ; n > 0; n-- {
 		p := w.current
 		if p == nil {
@@ -121,6 +125,9 @@ func (w *warp) execute(n int) {
 			if b.err != nil {
 				return
 			}
+			if w.yield {
+				n = 1 // the last of this turn
+			}
 		}
 	}
 	switch {
@@ -157,7 +164,7 @@ func (w *warp) impure(p *path, in *program.Inst, mask uint32) {
 	case program.WarpSync:
 		w.members(in, mask)
 		w.seen[w.id] = w.clock
-		w.clock++
+		w.tick()
 	case program.Fence:
 		b.fenced = b.fenced || in.Memory.Release
 	case program.Shuffle, program.Vote, program.Match, program.Reduce, program.ActiveMask, program.Elect:
@@ -170,6 +177,10 @@ func (w *warp) impure(p *path, in *program.Inst, mask uint32) {
 		w.async.commit(mask)
 	case program.AsyncWait:
 		w.asyncWait(in, mask)
+	case program.Print:
+		w.print(in, mask)
+	case program.MBarrier:
+		w.mbarrier(in, mask)
 	case program.LoadMatrix, program.StoreMatrix:
 		w.moveMatrix(p.pc-1, in, mask)
 	case program.MultiplyMatrix:

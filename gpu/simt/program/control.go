@@ -90,6 +90,19 @@ func (l *lowerer) branchIndexed() error {
 	return l.add(in)
 }
 
+// print lowers a call of vprintf.
+func (l *lowerer) print(operands ...ptx.Operand) error {
+	var at [3]int32
+	for i, o := range operands {
+		p, ok := l.variable(o.Name)
+		if !ok || o.Kind != ptx.Name || p.space != Local || int(p.address)+[...]int{4, 8, 8}[i] > l.program.LocalBytes {
+			return l.fail(o.Pos, "%s: the simulator passes arguments in .param variables only", l.in.Name())
+		}
+		at[i] = int32(p.address)
+	}
+	return l.add(Inst{Kind: Print, Class: Control, Regs: lanes.Regs{D: at[0], A: at[1], B: at[2]}})
+}
+
 // call inlines a device function. Its parameters are the caller's own variables
 // in .param memory, so nothing is copied.
 func (l *lowerer) call() error {
@@ -113,6 +126,8 @@ func (l *lowerer) call() error {
 		return l.fail(call.Pos, "%s: the simulator cannot call %s: only functions of the module, by name", call.Name(), name)
 	case f.Body == nil && name == "__assertfail":
 		return l.add(Inst{Kind: Trap, Class: Control})
+	case f.Body == nil && name == "vprintf" && len(args) == 2 && len(returns) == 1:
+		return l.print(returns[0], args[0], args[1])
 	case f.Body == nil:
 		return l.fail(call.Pos, "%s: function %s has no body here, and the simulator does not provide it", call.Name(), name)
 	case slices.Contains(l.calls, name):

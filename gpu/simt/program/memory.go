@@ -6,10 +6,10 @@ import (
 
 // space consumes the state space of an instruction.
 func (l *lowerer) spaceModifier() (Space, bool) {
-	switch l.mods.oneOf("global", "shared", "shared::cta", "local", "const", "param", "param::entry", "param::func") {
+	switch l.mods.oneOf("global", "shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry", "param::func") {
 	case "global":
 		return Global, false
-	case "shared", "shared::cta":
+	case "shared", "shared::cta", "shared::cluster": // of a cluster of one block
 		return Shared, false
 	case "local":
 		return Local, false

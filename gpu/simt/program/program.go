@@ -79,6 +79,8 @@ const (
 	LoadMatrix
 	StoreMatrix
 	MultiplyMatrix
+	MBarrier
+	Print // vprintf: Regs A, B and D are the places of its parameters in local memory
 	ConvertAddress
 	IsSpace
 )
@@ -197,6 +199,8 @@ type Memory struct {
 	Acquire, Release bool
 	// Atomic is what an Atomic does.
 	Atomic *AtomicOp
+	// Arrival is what an MBarrier does.
+	Arrival *Arrival
 	// Copy describes the source of a cp.async.
 	Copy *Copy
 }

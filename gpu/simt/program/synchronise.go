@@ -210,6 +210,9 @@ func (l *lowerer) async() error {
 		}
 		return l.add(Inst{Kind: AsyncWait, Class: Asynchronous, Warp: &Warp{Groups: int(n.Bits)}})
 	}
+	if l.mods.take("mbarrier") {
+		return l.copiesArrive()
+	}
 	l.mods.oneOf("ca", "cg")
 	if l.mods.oneOf("shared", "shared::cta") == "" || !l.mods.take("global") {
 		return l.unknown()

@@ -109,3 +109,9 @@ KERNEL(async_copy) {
     __syncthreads();
     out[I] = s[255 - I];
 }
+
+KERNEL(print) {
+    out[I] = in[I];
+    if (threadIdx.x % 64 == 1)
+        printf("%s %d/%u: %6.2f|%-8.3e|%g %lld 0x%04X %c %% %hhd\n", "block", (int)blockIdx.x, threadIdx.x, in[I], 1.5, 0.25, 1ll << 40, 255, 'q', 513);
+}
