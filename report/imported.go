@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mage/evidence"
+	"mage/timing"
 )
 
 // FromElsewhere is the warning of a record that was imported.
@@ -53,4 +54,10 @@ func importedWarnings(rec *evidence.Record) []Warning {
 		out = append(out, Warning{Kind: FromElsewhere, Severity: Warn, Text: "the file holds no correctness check of these runs"})
 	}
 	return out
+}
+
+// apart says that the arms of a group were not interleaved: each was profiled in
+// a process of its own, one after the other.
+func apart(rec *evidence.Record, g *Group) bool {
+	return rec.Imported != nil && g.Mode == string(timing.Kernel)
 }

@@ -7,7 +7,6 @@ import (
 
 	"mage/evidence"
 	"mage/stats"
-	"mage/timing"
 )
 
 // compare fills the report's cases: groups of what can be compared, with the
@@ -46,7 +45,7 @@ func (b *builder) compare(all []*series) error {
 		if err := flush(); err != nil {
 			return err
 		}
-		explainIncomparable(&result, b.rec.Imported)
+		explainIncomparable(&result, b.rec)
 		result.Notes = b.absentees(c, all)
 		counts := slices.ContainsFunc(b.report.Counters, func(x CounterResult) bool { return x.Case == c.ID })
 		if len(result.Groups) > 0 || len(result.Notes) > 0 || counts {
@@ -148,6 +147,9 @@ func finite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
 // baseline finds the first of the wanted baselines, given as arm or as
 // implementation, that has a usable time here; −1 if there is none.
 func (b *builder) baseline(g *Group) int {
+	if apart(b.rec, g) {
+		return -1
+	}
 	for _, want := range b.opts.baseline {
 		for i, c := range g.Cells {
 			if c.Verdict == "" && (c.Arm == want || c.Implementation == want) {
@@ -159,14 +161,14 @@ func (b *builder) baseline(g *Group) int {
 }
 
 // explainIncomparable says why cells without a baseline have none.
-func explainIncomparable(c *CaseResult, imported *evidence.Imported) {
+func explainIncomparable(c *CaseResult, rec *evidence.Record) {
 	for i := range c.Groups {
 		g := &c.Groups[i]
 		if g.Baseline != "" {
 			continue
 		}
 		why := "none of the baselines was measured here"
-		if imported != nil && g.Mode == string(timing.Kernel) {
+		if apart(rec, g) {
 			why = "profiled one after the other, not interleaved"
 		}
 		for _, o := range c.Groups {
