@@ -105,6 +105,6 @@ func (k Catalogue) openTriton(a Arm, c Case, in contract.Tensors, o native.Optio
 		buffers = append(buffers, s.Name)
 	}
 	op, err := native.OpenPrepared(o, c.Contract, c.Dims, in, native.Prepared{Name: kernel.File, Image: text, Kind: "ptx",
-		Compiler: "committed PTX, " + k.Triton.Compiler, Plan: launch.Plan(kernel, buffers...)})
-	return op, Code{PTXName: kernel.File}, err
+		Compiler: fmt.Sprintf("%s, %s", kernel.File, k.Triton.Compiler), Plan: launch.Plan(kernel, buffers...)})
+	return op, Code{PTXName: c.Contract.Name() + ".ptx"}, err
 }

@@ -45,10 +45,7 @@ func flops(e *Explanation, a, b *simt.Counters) (string, string) {
 
 // globalTraffic compares requests and the sectors that they move.
 func globalTraffic(e *Explanation, a, b *simt.Counters) (string, string) {
-	x, y := a.GlobalLoads, b.GlobalLoads
-	addTraffic(&x, a.AsyncCopies)
-	addTraffic(&y, b.AsyncCopies)
-	loads, stores := e.traffic(x, y), e.traffic(a.GlobalStores, b.GlobalStores)
+	loads, stores := e.traffic(loadsOf(a), loadsOf(b)), e.traffic(a.GlobalStores, b.GlobalStores)
 	switch {
 	case loads != "" && loads == stores:
 		return "global-traffic", e.b() + strings.ReplaceAll(loads, "§", "load and store")

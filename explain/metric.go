@@ -41,13 +41,13 @@ func metrics() []metric {
 		number(work, "lane instructions per operation", func(c *simt.Counters) (int64, int64) { return c.Lanes, c.FLOPs() }),
 		number(work, "operations per byte touched", func(c *simt.Counters) (int64, int64) { return c.FLOPs(), c.BytesTouched() }),
 
-		count(loads, "requests", func(c *simt.Counters) int64 { return c.GlobalLoads.Requests + c.AsyncCopies.Requests }),
-		count(loads, "sectors of 32 bytes", func(c *simt.Counters) int64 { return c.GlobalLoads.Sectors + c.AsyncCopies.Sectors }),
+		count(loads, "requests", func(c *simt.Counters) int64 { return loadsOf(c).Requests }),
+		count(loads, "sectors of 32 bytes", func(c *simt.Counters) int64 { return loadsOf(c).Sectors }),
 		number(loads, "sectors per request", func(c *simt.Counters) (int64, int64) {
-			return c.GlobalLoads.Sectors + c.AsyncCopies.Sectors, c.GlobalLoads.Requests + c.AsyncCopies.Requests
+			return loadsOf(c).Sectors, loadsOf(c).Requests
 		}),
 		share(loads, "sectors needed", func(c *simt.Counters) (int64, int64) {
-			return c.GlobalLoads.Ideal + c.AsyncCopies.Ideal, c.GlobalLoads.Sectors + c.AsyncCopies.Sectors
+			return loadsOf(c).Ideal, loadsOf(c).Sectors
 		}),
 		bytes(loads, "distinct bytes read", func(c *simt.Counters) int64 { return c.BytesRead }),
 

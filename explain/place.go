@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,38 +30,70 @@ type Place struct {
 
 // Places returns the executed lines in the order of the text.
 func (p *Profile) Places() []Place {
+	return p.unrolled(p.places(func(l Place) any { return l.Where }))
+}
+
+// accesses is Places for those that access memory, with what one line does in
+// several ways apart: a line that reads two tables is two places.
+func (p *Profile) accesses() []Place {
+	type way struct {
+		where   string
+		apart   int64
+		known   bool
+		sectors float64
+		waves   float64
+	}
+	return p.unrolled(p.places(func(l Place) any {
+		w := way{where: l.Where, sectors: ratio(l.Global.Sectors, l.Global.Requests), waves: ratio(l.Shared.Wavefronts, l.Shared.Requests)}
+		if l.Apart != nil {
+			w.apart, w.known = *l.Apart, true
+		}
+		return w
+	}))
+}
+
+// places makes a place of each instruction, and joins those with the same key.
+func (p *Profile) places(key func(Place) any) []Place {
 	source := strings.Split(p.Code.Source, "\n")
-	index := map[string]int{}
+	index := map[any]int{}
 	var all []Place
 	for _, s := range p.Sites {
-		where, text := fmt.Sprintf("%s:%d", p.Code.PTXName, s.Line), s.Instruction
-		line := s.Line
+		one := Place{Where: fmt.Sprintf("%s:%d", p.Code.PTXName, s.Line), Text: s.Instruction, ptx: s.Line,
+			Executed: s.Executed, Lanes: s.Lanes, Global: s.Global, Shared: s.Shared, distances: s.Distances}
 		if s.Source == p.Code.SourceName && s.SourceLine > 0 && s.SourceLine <= len(source) {
-			where, text = fmt.Sprintf("%s:%d", s.Source, s.SourceLine), strings.TrimSpace(source[s.SourceLine-1])
-			line = 0
+			one.Where, one.Text = fmt.Sprintf("%s:%d", s.Source, s.SourceLine), strings.TrimSpace(source[s.SourceLine-1])
+			one.ptx = 0
 		}
-		i, ok := index[where]
-		if !ok {
-			i = len(all)
-			index[where] = i
-			all = append(all, Place{Where: where, Text: text, ptx: line, distances: map[int64]int64{}})
+		one.Apart = dominant(one.distances, one.Global.Requests+one.Shared.Requests)
+		k := key(one)
+		i, known := index[k]
+		if !known {
+			index[k] = len(all)
+			one.distances = maps.Clone(one.distances)
+			all = append(all, one)
+			continue
 		}
-		l := &all[i]
-		if s.Global.Requests+s.Shared.Requests > 0 && line > 0 {
-			l.Text = text // of several instructions on a line the one that accesses memory
-		}
-		l.Executed += s.Executed
-		l.Lanes += s.Lanes
-		addTraffic(&l.Global, s.Global)
-		addBanks(&l.Shared, s.Shared)
-		for d, n := range s.Distances {
-			l.distances[d] += n
+		all[i].join(one)
+		if s.Global.Requests+s.Shared.Requests > 0 && one.ptx > 0 {
+			all[i].Text = one.Text // of several instructions on a line the one that accesses memory
 		}
 	}
-	for i := range all {
-		all[i].Apart = dominant(all[i].distances, all[i].Global.Requests+all[i].Shared.Requests)
+	return all
+}
+
+// join adds what another place costs.
+func (l *Place) join(o Place) {
+	l.Executed += o.Executed
+	l.Lanes += o.Lanes
+	addTraffic(&l.Global, o.Global)
+	addBanks(&l.Shared, o.Shared)
+	for d, n := range o.distances {
+		if l.distances == nil {
+			l.distances = map[int64]int64{}
+		}
+		l.distances[d] += n
 	}
-	return p.unrolled(all)
+	l.Apart = dominant(l.distances, l.Global.Requests+l.Shared.Requests)
 }
 
 // unrolled joins lines of PTX that a compiler made of one by unrolling a loop: the
@@ -94,10 +127,7 @@ func (p *Profile) unrolled(lines []Place) []Place {
 		to := &all[r.index]
 		to.Where = fmt.Sprintf("%s:%d–%d", p.Code.PTXName, r.first, r.last)
 		to.Text = fmt.Sprintf("%s, %d times", l.Text, r.copies)
-		to.Executed += l.Executed
-		to.Lanes += l.Lanes
-		addTraffic(&to.Global, l.Global)
-		addBanks(&to.Shared, l.Shared)
+		to.join(l)
 	}
 	return all
 }
@@ -143,13 +173,12 @@ func (p *Profile) Hot(n int) []Place {
 	return all[:min(n, len(all))]
 }
 
-// worst returns the place that costs most by a measure, nil if none costs
-// anything.
-func (p *Profile) worst(cost func(Place) int64) *Place {
+// most returns the place that costs most by a measure, nil if none costs anything.
+func most(places []Place, cost func(Place) int64) *Place {
 	var found *Place
-	for _, l := range p.Places() {
-		if c := cost(l); c > 0 && (found == nil || c > cost(*found)) {
-			found = &l
+	for i := range places {
+		if c := cost(places[i]); c > 0 && (found == nil || c > cost(*found)) {
+			found = &places[i]
 		}
 	}
 	return found

@@ -78,15 +78,21 @@ func (p *Profile) remarks(except []observation) []Remark {
 // nothing.
 func (p *Profile) observations() []observation {
 	return []observation{
-		p.wasted("loads", p.Counters.GlobalLoads, isLoad),
+		p.wasted("loads", loadsOf(&p.Counters), isLoad),
 		p.wasted("stores", p.Counters.GlobalStores, isStore),
 		p.bankConflicts(), p.idleLanes(), p.readAgain(), p.narrow(), p.localMemory(),
 	}
 }
 
-// isLoad and isStore say whether a site reads or writes global memory with one
-// access.
-func isLoad(s simt.Site) bool  { return strings.HasPrefix(s.Instruction, "ld") }
+// loadsOf are all reads of global memory, those of cp.async included.
+func loadsOf(c *simt.Counters) simt.Traffic {
+	t := c.GlobalLoads
+	addTraffic(&t, c.AsyncCopies)
+	return t
+}
+
+// isLoad and isStore say whether a site reads or writes memory.
+func isLoad(s simt.Site) bool  { return !isStore(s) }
 func isStore(s simt.Site) bool { return strings.HasPrefix(s.Instruction, "st") }
 
 func (p *Profile) wasted(what string, t simt.Traffic, of func(simt.Site) bool) observation {
@@ -102,7 +108,7 @@ func (p *Profile) wasted(what string, t simt.Traffic, of func(simt.Site) bool) o
 			only.Sites = append(only.Sites, s)
 		}
 	}
-	if w := only.worst(func(l Place) int64 { return l.Global.Sectors - l.Global.Ideal }); w != nil {
+	if w := most(only.accesses(), func(l Place) int64 { return l.Global.Sectors - l.Global.Ideal }); w != nil {
 		o.where = w.Where
 		o.tail = fmt.Sprintf("%s, and a request takes %s sectors where %s would do",
 			w.apart(), digits(ratio(w.Global.Sectors, w.Global.Requests)), digits(ratio(w.Global.Ideal, w.Global.Requests)))
@@ -118,7 +124,7 @@ func (p *Profile) bankConflicts() observation {
 		return o
 	}
 	o.head = fmt.Sprintf("bank conflicts cause %s of the shared wavefronts", percent(share))
-	if w := p.worst(func(l Place) int64 { return l.Shared.Conflicts() }); w != nil {
+	if w := most(p.accesses(), func(l Place) int64 { return l.Shared.Conflicts() }); w != nil {
 		o.where = w.Where
 		o.tail = fmt.Sprintf("%s, and a request takes %s wavefronts where %s would do",
 			w.apart(), digits(ratio(w.Shared.Wavefronts, w.Shared.Requests)), digits(ratio(w.Shared.Ideal, w.Shared.Requests)))
@@ -133,7 +139,7 @@ func (p *Profile) idleLanes() observation {
 		return o
 	}
 	o.head = fmt.Sprintf("of 32 lanes %s are active on average", digits(32*active))
-	if w := p.worst(func(l Place) int64 { return 32*l.Executed - l.Lanes }); w != nil {
+	if w := most(p.Places(), func(l Place) int64 { return 32*l.Executed - l.Lanes }); w != nil {
 		o.where, o.tail = w.Where, fmt.Sprintf("%s of 32", digits(ratio(w.Lanes, w.Executed)))
 		o.head += " and the others idle"
 	}
@@ -143,7 +149,7 @@ func (p *Profile) idleLanes() observation {
 func (p *Profile) readAgain() observation {
 	o := observation{rule: "read-again"}
 	c := p.Counters
-	moved := 32 * (c.GlobalLoads.Sectors + c.AsyncCopies.Sectors)
+	moved := 32 * loadsOf(&c).Sectors
 	if n := ratio(moved, c.BytesRead); n > again {
 		o.head = fmt.Sprintf("loads move %s, of which %s are distinct: each byte comes %s times, and caches must serve the repeats",
 			size(float64(moved)), size(float64(c.BytesRead)), factor(n))

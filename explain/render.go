@@ -98,9 +98,7 @@ func (p *printer) remarks(e *Explanation) {
 		if r.Arm != "" {
 			line = r.Arm + ": " + line
 		}
-		// A number stays with its unit.
-		line = strings.NewReplacer(" %", "\u00a0%", " kB", "\u00a0kB", " MB", "\u00a0MB").Replace(line)
-		lines := strings.Split(strings.ReplaceAll(text.WrapSoft(line, width-4), "\u00a0", " "), "\n")
+		lines := wrap(line, width-4)
 		for i, l := range lines {
 			l = strings.TrimRight(l, " ")
 			if name, rest, ok := strings.Cut(l, ": "); i == 0 && ok && name == r.Arm {
@@ -117,6 +115,14 @@ func (p *printer) remarks(e *Explanation) {
 		p.printf("  %s nothing stands out\n", p.paint("•", text.FgGreen))
 	}
 	p.printf("\n")
+}
+
+// wrap breaks a sentence into lines of up to width characters. A number stays with
+// its unit.
+func wrap(s string, width int) []string {
+	const joined = "\ue000" // not a space for the library
+	s = strings.NewReplacer(" %", joined+"%", " k", joined+"k", " M", joined+"M", " G", joined+"G", " B", joined+"B").Replace(s)
+	return strings.Split(strings.ReplaceAll(text.WrapSoft(s, width), joined, " "), "\n")
 }
 
 func (p *printer) counters(e *Explanation) {
@@ -209,7 +215,7 @@ func (p *printer) hot(arm *Profile) {
 		}
 		header = append(header, c.name)
 		configs = append(configs, table.ColumnConfig{Number: len(header), Align: text.AlignRight, AlignHeader: text.AlignRight})
-		used += len(c.name) + 3
+		used += len(c.name) + 2
 		for i, l := range hot {
 			part, whole := c.of(l)
 			rows[i] = append(rows[i], p.share(part, whole, c.waste))
