@@ -59,7 +59,11 @@ func TestDocumentedJQ(t *testing.T) {
 		}
 		got = append(got, string(out))
 	}
-	if len(got) != 2 || got[0] != "running test.toml 4 rounds\n" || strings.Count(got[1], "\n") != 6*6 ||
+	last := testArms[len(testArms)-1]
+	if len(got) != 3 || got[2] != caseA+"\t"+last+"\t24\t12\n"+last+" global-race gelu.ptx:12 write after write\n" {
+		t.Errorf("counters and findings: %q", got)
+	}
+	if got[0] != "running test.toml 4 rounds\n" || strings.Count(got[1], "\n") != 6*6 ||
 		!strings.HasPrefix(got[1], caseA+"\t"+testArms[0]+"\tlatency\thot\t1\t") {
 		t.Errorf("%q", got)
 	}
