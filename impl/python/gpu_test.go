@@ -190,7 +190,7 @@ func TestGPUTailsAndEdges(t *testing.T) {
 			for _, x := range cases(t, c, "small", "tails") {
 				op := openOrLacks(t, i, x)
 				if op == nil {
-					break
+					continue
 				}
 				x.pass(t, op, gate.Before, gate.Challenge)
 				if err := op.Close(); err != nil {
@@ -220,7 +220,7 @@ class Operation(torch_arms.Operation):
                 return a.new_empty(shape)
             y = good()
             if how == "after":
-                gpu.fill(y.data_ptr() + size, 0, 4)
+                gpu.fill(y.data_ptr() + -(-size // 512) * 512, 0, 4)
             elif how == "before":
                 gpu.fill(y.data_ptr() - 4, 0, 4)
             elif how == "view":

