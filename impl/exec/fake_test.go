@@ -102,6 +102,8 @@ func honest() (*call, error) {
 			c.operations, err = strconv.Atoi(os.Args[i+1])
 		case "--mode":
 			c.mode = os.Args[i+1]
+		case "--capture":
+			i--
 		default:
 			err = fmt.Errorf("unknown flag %s", os.Args[i])
 		}

@@ -44,6 +44,12 @@ def export_triton(request):
     return export.export(request)
 
 
+def profile_operation(request):
+    from . import profile
+
+    profile.profile(find(request), request["n"])
+
+
 def calibrate(request):
     from . import cuda
 
@@ -62,6 +68,7 @@ handlers = {
     "run": lambda r: find(r).run(),
     "output": lambda r: find(r).write_output(r["path"]),
     "measure": lambda r: find(r).measure(r),
+    "profile": profile_operation,
     "export": export_triton,
     "calibrate": calibrate,
 }
