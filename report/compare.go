@@ -95,6 +95,12 @@ func CompareArms(run *evidence.Run, a, b string, o Options) (*Comparison, error)
 	c := &Comparison{A: side(r), B: side(r), Margin: r.Header.Margin, Confidence: r.Header.Confidence,
 		Compared: r.Header.Comparisons, labels: r.arms, cases: r.cases}
 	c.A.Arm, c.B.Arm = armA, armB
+	for _, arm := range []string{armA, armB} {
+		if i := slices.IndexFunc(r.Counters, func(x CounterResult) bool { return x.Arm == arm }); i >= 0 {
+			c.Notes = append(c.Notes, fmt.Sprintf("%s was counted on %s, not timed: the report's table of counters has it",
+				r.label(arm), r.Counters[i].Device))
+		}
+	}
 	for _, cr := range r.Cases {
 		c.armRows(cr, armA, armB)
 		for _, n := range cr.Notes {

@@ -162,3 +162,14 @@ func TestCountersReadBack(t *testing.T) {
 		t.Errorf("%+v", got.Counters[2])
 	}
 }
+
+// Two counted arms have no times to compare, and are told why.
+func TestComparingCountedArmsSaysWhatThereIs(t *testing.T) {
+	c, err := report.CompareArms(simulated(false), "cuda/first", "mine/faulty", report.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Compared != 0 || len(c.Notes) < 2 || !strings.Contains(c.Notes[0], "cuda/first was counted on simt:0, not timed") {
+		t.Errorf("%d compared, notes %q", c.Compared, c.Notes)
+	}
+}

@@ -18,9 +18,9 @@ func (r *Report) overviewTable() Table {
 		{Key: "verdict", Head: "verdict"}, {Key: "mode", Head: "mode", Drop: 3},
 		{Key: "median_us", Head: "median", Unit: "µs", Align: Right},
 		{Key: "interval", Head: trim(r.Header.Confidence*100) + " % interval", Align: Range, Drop: 1},
-		{Key: "warp_instructions", Head: "warp instr.", Align: Right, Drop: 4},
-		{Key: "sectors", Head: "sectors", Align: Right, Drop: 5},
-		{Key: "sectors_over_ideal", Head: "× ideal", Unit: "1", Align: Right, Drop: 5},
+		{Key: "warp_instructions", Head: "warp instr.", Align: Right, Drop: 1},
+		{Key: "sectors", Head: "sectors", Align: Right, Drop: 2},
+		{Key: "sectors_over_ideal", Head: "× ideal", Unit: "1", Align: Right, Drop: 2},
 		{Key: "bank_conflicts", Head: "bank conflicts", Align: Right, Drop: 6},
 		{Key: "intensity", Head: "FLOP/B", Unit: "FLOP/B", Align: Right, Drop: 7}}}
 	for i, c := range r.Cases {
