@@ -210,3 +210,48 @@ func TestTooLargeToCount(t *testing.T) {
 		t.Errorf("cases %+v", r.Record.Cases)
 	}
 }
+
+// stopAt cancels a run when a case begins.
+type stopAt struct {
+	Silent
+	index  int
+	cancel context.CancelFunc
+}
+
+func (s *stopAt) Case(index int, _ string) {
+	if index == s.index {
+		s.cancel()
+	}
+}
+
+// TestResumedCounts: a case that is done is not executed again, and a resumed record
+// holds what one without interruption would.
+func TestResumedCounts(t *testing.T) {
+	text := endless + "[[case]]\ncontract = \"layernorm\"\nshapes = [\"small\"]\n"
+	ctx, cancel := context.WithCancel(context.Background())
+	a, b := &counter{fake: fake{name: "fake/a"}}, &counter{fake: fake{name: "fake/b"}}
+	out, err := Run(ctx, parse(t, text), countingLab(0, a, b), Options{Results: t.TempDir(), Progress: &stopAt{index: 1, cancel: cancel}})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	before := a.runs
+	if out, err = Resume(context.Background(), out.Dir, countingLab(0, a, b), Options{}); err != nil || out.Failures != 0 {
+		t.Fatal(err, out.Failures)
+	}
+	if before != 2 || a.runs != 4 {
+		t.Errorf("%d executions before the interruption, %d in all", before, a.runs)
+	}
+	rec, err := evidence.LoadRecord(out.Dir)
+	if err != nil || rec.Status != evidence.Complete {
+		t.Fatal(err, rec)
+	}
+	whole := map[string]int{}
+	for _, e := range rec.Entries {
+		if len(e.Gates) == 3 && e.Counters != nil {
+			whole[e.Case+e.Arm]++
+		}
+	}
+	if len(whole) != 4 {
+		t.Errorf("entries %v", whole)
+	}
+}
