@@ -25,6 +25,7 @@ const (
 	Record      = "record.schema.json"
 	SamplesLine = "samples-line.schema.json"
 	EventsLine  = "events-line.schema.json"
+	Captures    = "captures.schema.json"
 )
 
 //go:embed *.json
@@ -61,7 +62,7 @@ func Validate(s *jsonschema.Schema, data []byte) error {
 	return s.Validate(doc)
 }
 
-// ValidateRun checks the three files of a record directory, every line of them.
+// ValidateRun checks the files of a record directory, every line of them.
 // The error names the file and the line.
 func ValidateRun(dir string) error {
 	s, err := Compile(Record)
@@ -77,7 +78,27 @@ func ValidateRun(dir string) error {
 	}
 	return errors.Join(
 		validateLines(dir, "samples.jsonl", SamplesLine),
-		validateLines(dir, "events.jsonl", EventsLine))
+		validateLines(dir, "events.jsonl", EventsLine),
+		validateCaptures(dir))
+}
+
+// validateCaptures checks captures.json where there is one.
+func validateCaptures(dir string) error {
+	data, err := os.ReadFile(filepath.Join(dir, "captures.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s, err := Compile(Captures)
+	if err != nil {
+		return err
+	}
+	if err := Validate(s, data); err != nil {
+		return fmt.Errorf("captures.json: %w", err)
+	}
+	return nil
 }
 
 func validateLines(dir, name, schema string) error {
