@@ -75,6 +75,9 @@ func Build(run *evidence.Run, o Options) (*Report, error) {
 	r.Resources = resources(rec)
 	if rec.Imported == nil { // else nothing says which arms are one kernel
 		r.LaunchPaths = r.launchPaths()
+		if err := b.launchers(all); err != nil {
+			return nil, err
+		}
 	}
 	r.Graphs = graphs(all)
 	r.Calibration = calibrations(rec)

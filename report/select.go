@@ -25,6 +25,7 @@ func (r *Report) Only(words ...string) (*Report, error) {
 	}
 	out := *r
 	out.Cases = filter(r.Cases, func(c CaseResult) bool { return wanted(c.Case.ID) })
+	out.Launchers = filter(r.Launchers, func(l Launcher) bool { return wanted(l.Case) })
 	out.LaunchPaths = filter(r.LaunchPaths, func(p LaunchPaths) bool { return wanted(p.Case) })
 	out.Counters = filter(r.Counters, func(c CounterResult) bool { return wanted(c.Case) })
 	out.Findings = filter(r.Findings, func(f FindingResult) bool { return wanted(f.Case) })

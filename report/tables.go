@@ -17,6 +17,7 @@ const (
 	ComparisonTable  = "comparison"
 	CountersTable    = "counters"
 	LaunchPathsTable = "launch-paths"
+	LaunchersTable   = "launchers"
 	GatesTable       = "gates"
 	FindingsTable    = "findings"
 	GraphsTable      = "graphs"
@@ -31,7 +32,7 @@ const (
 
 // TableIDs lists the IDs of a report's tables in order.
 func TableIDs() []string {
-	return []string{RunTable, ComparisonTable, CountersTable, LaunchPathsTable, GatesTable, FindingsTable, GraphsTable, ResourcesTable,
+	return []string{RunTable, ComparisonTable, CountersTable, LaunchPathsTable, LaunchersTable, GatesTable, FindingsTable, GraphsTable, ResourcesTable,
 		CalibrationTable, ResolutionTable, UnavailableTable, WarningsTable, OverviewTable}
 }
 
@@ -48,7 +49,7 @@ func (r *Report) Tables() []Table {
 		all = append(all, counters)
 	}
 	all = append(all, r.launchPathsTables()...)
-	all = append(all, r.gatesTable(), r.findingsTable(), r.graphsTable(), r.resourcesTable(),
+	all = append(all, r.launchersTable(), r.gatesTable(), r.findingsTable(), r.graphsTable(), r.resourcesTable(),
 		r.calibrationTable(), r.resolutionTable(), r.overviewTable(), r.unavailableTable(), r.warningsTable())
 	out := all[:0]
 	for _, t := range all {

@@ -20,6 +20,7 @@ type Report struct {
 	Gates       []GateResult      `json:"gates"`
 	Resources   []Resource        `json:"resources"`
 	LaunchPaths []LaunchPaths     `json:"launch_paths,omitempty"`
+	Launchers   []Launcher        `json:"launchers,omitempty"`
 	Graphs      []GraphResult     `json:"graphs,omitempty"`
 	Calibration []Calibration     `json:"calibration,omitempty"`
 	Unavailable []Missing         `json:"unavailable,omitempty"`

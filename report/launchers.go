@@ -1,0 +1,180 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mage/timing"
+)
+
+// Launcher is one arm beside the arm that runs the very same binary (one SHA-256)
+// through the Go driver, on one case and cache state.
+type Launcher struct {
+	Case           string         `json:"case"`
+	Cache          string         `json:"cache"`
+	Implementation string         `json:"implementation"`
+	LaunchPath     string         `json:"launch_path"`
+	Arm            string         `json:"arm"`
+	Against        string         `json:"against"`
+	Binary         string         `json:"binary_sha256"`
+	Modes          []LauncherMode `json:"modes"`
+}
+
+// LauncherMode is the paired comparison in one timing mode: the effect and the
+// verdict are those of the other launcher, held together over all launchers.
+type LauncherMode struct {
+	Mode    string  `json:"mode"`
+	Effect  *Effect `json:"effect"`
+	Verdict Verdict `json:"verdict"`
+
+	cell *Cell
+}
+
+// driverPath is the launch path that the others are held against.
+const driverPath = "driver"
+
+// launchers pairs, in every mode that times the launch with events, each arm with
+// the one that launches its binary through the driver.
+func (b *builder) launchers(all []*series) error {
+	var out []Launcher
+	var cells []*Cell
+	for i := range b.rec.Cases {
+		c := &b.rec.Cases[i]
+		known := map[string]*Launcher{}
+		var rows []*Launcher
+		for _, s := range all {
+			base := b.sameBinary(all, s)
+			if s.Case != c.ID || base == nil {
+				continue
+			}
+			arm, other := pair(s, base)
+			if len(arm) == 0 {
+				continue
+			}
+			e, err := b.paired(base.Arm, arm, other, 0)
+			if err != nil {
+				return fmt.Errorf("%s %s %s %s: %w", c.ID, s.Arm, s.Mode, s.Cache, err)
+			}
+			key := s.Arm + " " + s.Cache
+			row := known[key]
+			if row == nil {
+				a := b.arm(s.Arm)
+				row = &Launcher{Case: c.ID, Cache: s.Cache, Implementation: a.Implementation, LaunchPath: a.LaunchPath,
+					Arm: s.Arm, Against: base.Arm, Binary: b.deviceBinary(c.ID, s.Arm)}
+				known[key] = row
+				rows = append(rows, row)
+			}
+			cell := &Cell{Effect: e}
+			row.Modes = append(row.Modes, LauncherMode{Mode: s.Mode, Effect: e, cell: cell})
+			cells = append(cells, cell)
+		}
+		for _, row := range rows {
+			out = append(out, *row)
+		}
+	}
+	if err := decide(cells, 1-b.opts.Confidence, b.rec.Plan); err != nil {
+		return err
+	}
+	for _, l := range out {
+		for k := range l.Modes {
+			l.Modes[k].Verdict = l.Modes[k].cell.Verdict
+		}
+	}
+	b.report.Launchers = out
+	return nil
+}
+
+// sameBinary finds the driver's series with the implementation and binary of s in
+// the same cell; nil if s is that itself, a control, or not an event-timed launch.
+func (b *builder) sameBinary(all []*series, s *series) *series {
+	a := b.arm(s.Arm)
+	if a == nil || a.ControlOf != "" || a.LaunchPath == driverPath || s.Instrument != string(timing.CUDAEvent) {
+		return nil
+	}
+	binary := b.deviceBinary(s.Case, s.Arm)
+	if binary == "" {
+		return nil
+	}
+	for _, o := range all {
+		other := b.arm(o.Arm)
+		if o.Case == s.Case && sameGroup(o, s) && other != nil && other.ControlOf == "" && other.LaunchPath == driverPath &&
+			other.Implementation == a.Implementation && b.deviceBinary(o.Case, o.Arm) == binary {
+			return o
+		}
+	}
+	return nil
+}
+
+// deviceBinary is the hash of the device code that an arm ran on a case, in the
+// last session that opened it; "" for an executable.
+func (b *builder) deviceBinary(caseID, arm string) string {
+	binary := ""
+	for _, e := range b.rec.Entries {
+		if e.Case == caseID && e.Arm == arm && e.Identity.BinaryKind != "executable" {
+			binary = e.Identity.BinarySHA256
+		}
+	}
+	return binary
+}
+
+func launcherRatio(e *Effect) string {
+	ratio, interval := ratioText(e.Ratio, e.Low, e.High, ratioDecimals(e.Ratio, e.Low, e.High))
+	if interval == "" {
+		return ratio
+	}
+	return ratio + " (" + interval + ")"
+}
+
+// launchersTable holds launchers of one binary against each other, and says
+// whether one of them beats the driver.
+func (r *Report) launchersTable() Table {
+	t := Table{ID: LaunchersTable, Title: "Launchers of one binary: time over that of the Go driver with the same cubin or PTX",
+		Columns: []Column{{Key: "case", Head: "case"}, {Key: "cache", Head: "cache"}, {Key: "implementation", Head: "kernel"},
+			{Key: "launch_path", Head: "launcher"}, {Key: "binary_sha256", Head: "binary", Drop: 1}}}
+	var modes, beaten []string
+	counts := map[Verdict]int{}
+	for _, l := range r.Launchers {
+		for _, m := range l.Modes {
+			if !slices.Contains(modes, m.Mode) {
+				modes = append(modes, m.Mode)
+			}
+			counts[m.Verdict]++
+			if m.Verdict == Faster {
+				beaten = append(beaten, fmt.Sprintf("%s %s of %s, %s %s", r.label(l.Arm), effectText(m.Effect), r.caseLabel(l.Case), m.Mode, l.Cache))
+			}
+		}
+	}
+	for _, m := range modes {
+		t.Columns = append(t.Columns, Column{Key: m + "_ratio", Head: m, Align: Right}, Column{Key: m + "_verdict", Head: "verdict"})
+	}
+	last := ""
+	for _, l := range r.Launchers {
+		binary := word(short(l.Binary))
+		binary.Data = l.Binary
+		row := Row{Cells: []Value{word(r.caseLabel(l.Case)), word(l.Cache), word(l.Implementation), word(l.LaunchPath), binary}}
+		row.Rule = last != "" && last != l.Case
+		last = l.Case
+		for _, mode := range modes {
+			ratio, verdict := none(), none()
+			for _, m := range l.Modes {
+				if m.Mode == mode {
+					ratio, verdict = word(launcherRatio(m.Effect)), word(string(m.Verdict))
+					ratio.Data = m.Effect.Ratio
+				}
+			}
+			row.Cells = append(row.Cells, ratio, verdict)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	if len(t.Rows) == 0 {
+		return t
+	}
+	verdict := "No launcher is faster than the Go driver with the same binary"
+	if len(beaten) > 0 {
+		verdict = "Faster than the Go driver with the same binary: " + strings.Join(beaten, "; ")
+	}
+	t.Remarks = append(t.Remarks, fmt.Sprintf("%s. Of %d comparisons %d are slower, %d equivalent, %d undecided.",
+		verdict, counts[Faster]+counts[Slower]+counts[Equivalent]+counts[Undecided], counts[Slower], counts[Equivalent], counts[Undecided]))
+	return t
+}
