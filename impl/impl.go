@@ -65,3 +65,7 @@ type Identity struct {
 	// a tuner chose, the kernels that a compiler made of one operation.
 	Notes map[string]string `json:"notes,omitempty"`
 }
+
+// OutputNote is the note of an implementation that does not write where it is
+// told: a documented difference from all others.
+const OutputNote = "output"

@@ -63,7 +63,7 @@ func Build(run *evidence.Run, o Options) (*Report, error) {
 	if o.baseline == nil {
 		o.baseline = rec.Plan.Baseline
 	}
-	r := &Report{arms: armLabels(rec.Arms), cases: caseLabels(rec.Cases), devices: armDevices(rec)}
+	r := &Report{arms: armLabels(rec.Arms), cases: caseLabels(rec.Cases), devices: armDevices(rec), outputs: outputNotes(rec)}
 	r.Header = header(rec, all, o)
 	b := &builder{rec: rec, opts: o, report: r, failed: failures(run)}
 	r.Counters, r.Findings = counters(rec), findings(rec)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"mage/evidence"
+	"mage/impl"
 	"mage/timing"
 )
 
@@ -33,16 +35,18 @@ type LaunchPaths struct {
 // PathRow is one arm: its times by mode (median, µs per operation), and what its
 // difference from the baseline becomes once the launch path is matched.
 type PathRow struct {
-	Arm            string   `json:"arm"`
-	Implementation string   `json:"implementation"`
-	LaunchPath     string   `json:"launch_path"`
-	Binary         string   `json:"binary_sha256,omitempty"`
-	KernelUS       *float64 `json:"kernel_us,omitempty"`
-	SpanUS         *float64 `json:"span_us,omitempty"`
-	BatchUS        *float64 `json:"batch_us,omitempty"`
-	GraphUS        *float64 `json:"graph_us,omitempty"`
-	SubmitUS       *float64 `json:"submit_us,omitempty"`
-	LatencyUS      *float64 `json:"latency_us,omitempty"`
+	Arm            string `json:"arm"`
+	Implementation string `json:"implementation"`
+	LaunchPath     string `json:"launch_path"`
+	Binary         string `json:"binary_sha256,omitempty"`
+	// Output says what an arm does with its output that the others do not.
+	Output    string   `json:"output,omitempty"`
+	KernelUS  *float64 `json:"kernel_us,omitempty"`
+	SpanUS    *float64 `json:"span_us,omitempty"`
+	BatchUS   *float64 `json:"batch_us,omitempty"`
+	GraphUS   *float64 `json:"graph_us,omitempty"`
+	SubmitUS  *float64 `json:"submit_us,omitempty"`
+	LatencyUS *float64 `json:"latency_us,omitempty"`
 	// PathUS is span − graph: what one call spends beside its share of a graph,
 	// both read with the same instrument. Kernel durations come from another
 	// instrument and are not subtracted.
@@ -90,7 +94,7 @@ func (r *Report) pathRows(c CaseResult, cache string) []PathRow {
 			if at < 0 {
 				at = len(rows)
 				rows = append(rows, PathRow{Arm: cell.Arm, Implementation: cell.Implementation,
-					LaunchPath: cell.LaunchPath, Binary: r.binary(c.Case.ID, cell.Arm)})
+					LaunchPath: cell.LaunchPath, Binary: r.binary(c.Case.ID, cell.Arm), Output: r.outputs[c.Case.ID+" "+cell.Arm]})
 				crossed = crossed || cell.LaunchPath != rows[0].LaunchPath
 			}
 			rows[at].take(g.Mode, cell)
@@ -216,7 +220,11 @@ func (r *Report) launchPathsTables() []Table {
 		for _, row := range p.Rows {
 			binary := word(short(row.Binary))
 			binary.Data = row.Binary
-			t.Rows = append(t.Rows, Row{Cells: []Value{word(row.Implementation), word(row.LaunchPath),
+			path := word(row.LaunchPath)
+			if row.Output != "" {
+				path.Marks = append(path.Marks, t.footnote("its output is "+row.Output+", where that of the others is given"))
+			}
+			t.Rows = append(t.Rows, Row{Cells: []Value{word(row.Implementation), path,
 				optionalTime(row.KernelUS), optionalTime(row.SpanUS), optionalTime(row.BatchUS), optionalTime(row.GraphUS),
 				optionalTime(row.PathUS), optionalTime(row.SubmitUS), optionalTime(row.LatencyUS), binary, word(string(row.Outcome))}})
 		}
@@ -232,6 +240,17 @@ func (r *Report) launchPathsTables() []Table {
 		t.Remarks = append(t.Remarks, "Kernel durations (cupti) and spans (cuda-event) are of different instruments: their difference is not formed. "+
 			"span − graph is of one instrument: what one call spends beside its share of a graph.")
 		out = append(out, t.compact())
+	}
+	return out
+}
+
+// outputNotes has what arms say of their output, by case and arm.
+func outputNotes(rec *evidence.Record) map[string]string {
+	out := map[string]string{}
+	for _, e := range rec.Entries {
+		if note := e.Identity.Notes[impl.OutputNote]; note != "" {
+			out[e.Case+" "+e.Arm] = note
+		}
 	}
 	return out
 }

@@ -27,6 +27,7 @@ type Report struct {
 	Warnings    []Warning         `json:"warnings,omitempty"`
 	arms, cases map[string]string // ID → label
 	devices     map[string]string // of each arm
+	outputs     map[string]string // case and arm → note on its output
 }
 
 // Header identifies the run and the terms of its comparison.

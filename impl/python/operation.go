@@ -3,9 +3,11 @@ package python
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"mage/contract"
@@ -96,6 +98,13 @@ func (o *operation) open() error {
 		return err
 	}
 	id := over(a.identity(), o.known)
+	if allocates(o.request.Implementation) {
+		id.Notes = maps.Clone(id.Notes)
+		if id.Notes == nil {
+			id.Notes = map[string]string{}
+		}
+		id.Notes[impl.OutputNote] = "allocated in every operation"
+	}
 	if o.id != 0 && id.BinarySHA256 != o.identity.BinarySHA256 {
 		o.broken = errors.New("the worker was started again and made another binary")
 		return o.broken
@@ -106,6 +115,12 @@ func (o *operation) open() error {
 	}
 	o.id, o.generation = r.ID, o.worker.generation
 	return nil
+}
+
+// allocates says whether an implementation makes its result anew in every
+// operation, where all others are given a place for it.
+func allocates(implementation string) bool {
+	return strings.HasPrefix(implementation, "torch/") && implementation != "torch/eager-out"
 }
 
 // ready opens the operation again when its process is gone.

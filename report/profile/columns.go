@@ -133,7 +133,7 @@ func (p *Profile) shortNames() map[string]string {
 		if out[name] != "" {
 			continue
 		}
-		s := ShortName(name)
+		s := capture.ShortName(name)
 		if s == "" {
 			s = name
 		}
