@@ -46,6 +46,9 @@ func (m *Machine) openPython(o Options) error {
 	for _, i := range m.Implementations {
 		crossed = append(crossed, i.Name()+"@"+cudaPython)
 	}
+	for _, name := range []string{"triton/fixed", "triton/autotuned", "torch/compile", "torch/compile-max"} {
+		crossed = append(crossed, name+"@driver", name+"@"+cudaPython)
+	}
 	everything := append(python.Names(), crossed...)
 
 	device, state := "cpu", m.Implementations[0].State
@@ -72,14 +75,14 @@ func (m *Machine) openPython(o Options) error {
 		}
 	}
 	if m.gpu == nil {
-		return lacks(crossed, unavailable.New(cudaPython, "there is no GPU", ""))
+		return lacks(crossed, unavailable.New("a kernel over another launch path", "there is no GPU", ""))
 	}
 	m.cross(worker, state)
 	return nil
 }
 
 // cross adds the same device code over other launchers: the driver's kernels
-// through the worker, Triton's through the driver and the worker.
+// through the worker, Triton's and Inductor's through the driver and the worker.
 func (m *Machine) cross(worker *python.Worker, state func() (gpu.State, error)) {
 	var more []python.Kernels
 	for _, i := range m.Implementations {
@@ -88,12 +91,12 @@ func (m *Machine) cross(worker *python.Worker, state func() (gpu.State, error)) 
 		}
 	}
 	info := m.gpu.device.Info()
-	for _, triton := range []python.Kernels{worker.Triton(info), worker.TritonAutotuned(info)} {
-		if _, lacks := m.Lacking[triton.Name()]; lacks {
+	for _, made := range []python.Kernels{worker.Triton(info), worker.TritonAutotuned(info), worker.Compiled("torch/compile"), worker.Compiled("torch/compile-max")} {
+		if _, lacks := m.Lacking[made.Name()]; lacks {
 			continue
 		}
-		m.Implementations = append(m.Implementations, python.Driver(m.gpu.native, triton))
-		more = append(more, triton)
+		m.Implementations = append(m.Implementations, python.Driver(m.gpu.native, made))
+		more = append(more, made)
 	}
 	for _, k := range more {
 		m.Implementations = append(m.Implementations, worker.CUDAPython(k, state))

@@ -22,57 +22,83 @@ type Kernels interface {
 }
 
 // Triton returns triton/fixed as kernels that other launchers can run on a device.
-func (w *Worker) Triton(info gpu.Info) Kernels { return exporter{w, info, "triton/fixed"} }
+func (w *Worker) Triton(info gpu.Info) Kernels {
+	return exporter{"triton/fixed", func(c contract.Contract, d contract.Dims) (Exported, error) {
+		return w.exportFor(info, c, d, nil)
+	}}
+}
 
 // TritonAutotuned is Triton for triton/autotuned. One configuration is chosen per
 // contract and shape, by whichever launch path comes first, for all of them.
-func (w *Worker) TritonAutotuned(info gpu.Info) Kernels { return exporter{w, info, autotuned} }
+func (w *Worker) TritonAutotuned(info gpu.Info) Kernels {
+	return exporter{autotuned, func(c contract.Contract, d contract.Dims) (Exported, error) {
+		chosen, err := w.tuned(c, d)
+		if err != nil {
+			return Exported{}, err
+		}
+		return w.exportFor(info, c, d, chosen)
+	}}
+}
+
+// Compiled returns the kernels of "torch/compile" or "torch/compile-max" for
+// other launchers. Where an operation is anything but one kernel that Inductor
+// generated, preparing it returns an *unavailable.Error.
+func (w *Worker) Compiled(name string) Kernels {
+	return exporter{name, func(c contract.Contract, d contract.Dims) (Exported, error) {
+		return w.exportCompiled(name, c, d)
+	}}
+}
 
 const autotuned = "triton/autotuned"
 
+// exporter is kernels that the worker compiles and hands out.
 type exporter struct {
-	worker *Worker
-	info   gpu.Info
 	name   string
+	export func(contract.Contract, contract.Dims) (Exported, error)
 }
 
 func (e exporter) Name() string { return e.name }
 
-// tuned returns the tunables that were chosen for a case; it has them chosen, on
-// inputs of the default distribution, when nobody has yet.
-func (w *Worker) tuned(c contract.Contract, d contract.Dims) (map[string]float64, error) {
-	if id, ok := w.choices[choiceOf(c, d)]; ok {
-		return id.Params, nil
+// exportFor compiles triton/fixed with the tunables that params overrides.
+func (w *Worker) exportFor(info gpu.Info, c contract.Contract, d contract.Dims, params map[string]float64) (Exported, error) {
+	arch, err := strconv.Atoi(strings.ReplaceAll(info.ComputeCapability, ".", ""))
+	if err != nil {
+		return Exported{}, fmt.Errorf("triton/fixed %s: compute capability %q is not a version", c.Name(), info.ComputeCapability)
 	}
+	return w.ExportTriton(c, d, arch, params)
+}
+
+// openDefault opens an implementation of the worker on inputs of the default
+// distribution, to learn what it compiles.
+func (w *Worker) openDefault(name string, c contract.Contract, d contract.Dims) (impl.Operation, error) {
 	set, err := input.Generate(input.Case{Contract: c, Dims: d, Distribution: input.DefaultDistribution(c.Name()), Seed: input.DefaultSeed})
 	if err != nil {
 		return nil, err
 	}
-	op, err := w.implementation(autotuned, nil).Open(c, d, set.Tensors)
+	return w.implementation(name, nil).Open(c, d, set.Tensors)
+}
+
+// tuned returns the tunables that were chosen for a case; it has them chosen
+// when nobody has yet.
+func (w *Worker) tuned(c contract.Contract, d contract.Dims) (map[string]float64, error) {
+	if id, ok := w.choices[choiceOf(autotuned, c, d)]; ok {
+		return id.Params, nil
+	}
+	op, err := w.openDefault(autotuned, c, d)
 	if err != nil {
 		return nil, err
 	}
 	return op.Identity().Params, op.Close()
 }
 
-func choiceOf(c contract.Contract, d contract.Dims) string {
-	return c.Name() + " " + string(c.Precision()) + " " + d.Format(c.DimNames())
+func choiceOf(name string, c contract.Contract, d contract.Dims) string {
+	return name + " " + c.Name() + " " + string(c.Precision()) + " " + d.Format(c.DimNames())
 }
 
-// Prepare has Triton compile the kernel for this shape.
+// Prepare has the worker compile the kernel for this shape.
 func (e exporter) Prepare(c contract.Contract, d contract.Dims) (native.Prepared, error) {
-	name := e.Name() + " " + c.Name()
-	arch, err := strconv.Atoi(strings.ReplaceAll(e.info.ComputeCapability, ".", ""))
-	if err != nil {
-		return native.Prepared{}, fmt.Errorf("%s: compute capability %q is not a version", name, e.info.ComputeCapability)
-	}
-	var chosen map[string]float64
-	if e.name == autotuned {
-		if chosen, err = e.worker.tuned(c, d); err != nil {
-			return native.Prepared{}, err
-		}
-	}
-	x, err := e.worker.ExportTriton(c, d, arch, chosen)
+	name := e.name + " " + c.Name()
+	x, err := e.export(c, d)
 	if err != nil {
 		return native.Prepared{}, err
 	}

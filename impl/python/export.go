@@ -7,10 +7,11 @@ import (
 
 	"mage/contract"
 	"mage/gpu"
+	"mage/unavailable"
 )
 
-// Exported is a kernel that Triton compiled, with all that another launcher
-// needs to run it.
+// Exported is a kernel that Triton compiled, for Inductor perhaps, with all that
+// another launcher needs to run it.
 type Exported struct {
 	Cubin  []byte `json:"cubin"`
 	SHA256 string `json:"sha256"` // of Cubin
@@ -64,8 +65,47 @@ func (w *Worker) ExportTriton(c contract.Contract, d contract.Dims, arch int, pa
 	if err != nil {
 		return Exported{}, err
 	}
+	return e, e.check("triton/fixed " + c.Name())
+}
+
+// check says whether the cubin is the one that the worker hashed.
+func (e Exported) check(name string) error {
 	if sum := sha256.Sum256(e.Cubin); hex.EncodeToString(sum[:]) != e.SHA256 {
-		return Exported{}, fmt.Errorf("triton/fixed %s: the exported cubin is not the one that was hashed", c.Name())
+		return fmt.Errorf("%s: the exported cubin is not the one that was hashed", name)
 	}
-	return e, nil
+	return nil
+}
+
+// exported is the outcome of exporting from an operation.
+type exported struct {
+	kernel Exported
+	lacks  *unavailable.Error
+}
+
+// exportCompiled opens an implementation of torch.compile and asks for its
+// kernel: once a case, whatever number of launchers wants it.
+func (w *Worker) exportCompiled(name string, c contract.Contract, d contract.Dims) (Exported, error) {
+	key := choiceOf(name, c, d)
+	x, known := w.exports[key]
+	if !known {
+		op, err := w.openDefault(name, c, d)
+		if err != nil {
+			return Exported{}, err
+		}
+		defer op.Close()
+		err = op.(*operation).do(request{Do: "export"}, w.options.Deadline, "exporting the kernel of", &x.kernel)
+		if err == nil {
+			err = x.kernel.check(name + " " + c.Name())
+		}
+		if u, ok := unavailable.As(err); ok {
+			x.lacks = u
+		} else if err != nil {
+			return Exported{}, err
+		}
+		w.exports[key] = x
+	}
+	if x.lacks != nil {
+		return Exported{}, x.lacks
+	}
+	return x.kernel, nil
 }

@@ -78,8 +78,8 @@ func mustRead(t testing.TB, name string) []byte {
 // cheatingArms misbehave in the way that their name says, in the request named
 // after the colon.
 const cheatingArms = `
-import os, signal, subprocess, sys, time
-from . import pure_arms
+import base64, hashlib, os, signal, subprocess, sys, time
+from . import errors, pure_arms
 
 def misbehave(how):
     if how == "crash":
@@ -135,6 +135,18 @@ class Operation(pure_arms.Operation):
     def maybe(self, request):
         if self.when == request:
             misbehave(self.how)
+
+    def export(self):
+        print("exporting", self.how, flush=True)
+        if self.how == "library":
+            raise errors.Unavailable("its export", "it calls a library")
+        cubin = b"no cubin, but bytes"
+        return {
+            "cubin": base64.b64encode(cubin).decode(), "sha256": hashlib.sha256(b"others" if self.how == "other" else cubin).hexdigest(),
+            "entry": "kernel", "grid": [5, 1, 1], "block": [64, 1, 1], "shared": 16,
+            "arguments": [{"name": "a", "buffer": True}, {"name": "argument 1", "type": "i32", "value": -7}, {"name": "global_scratch", "null": True}, {"name": "out", "buffer": True}],
+            "params": {"XBLOCK": 256.0}, "compiler": "a compiler", "compile_ms": 1.5, "source_sha256": "5" * 64,
+        }
 
     def run(self):
         self.maybe("run")

@@ -10,6 +10,7 @@ import (
 
 	"mage/contract"
 	"mage/gate"
+	"mage/gpu"
 	"mage/gpu/cuda"
 	"mage/impl"
 	"mage/impl/native"
@@ -80,7 +81,54 @@ func (b bench) arms() []impl.Implementation {
 	tuned := b.worker.TritonAutotuned(b.options.Device.Info())
 	return append([]impl.Implementation{b.first, b.worker.CUDAPython(b.first, state), Driver(b.options, exported), b.worker.CUDAPython(exported, state),
 		Driver(b.options, tuned), b.worker.CUDAPython(tuned, state)},
-		b.worker.Implementations(state)...)
+		append(b.compiled(state), b.worker.Implementations(state)...)...)
+}
+
+// compiled are the kernels of torch.compile over the launchers of others.
+func (b bench) compiled(state func() (gpu.State, error)) []impl.Implementation {
+	var all []impl.Implementation
+	for _, name := range []string{"torch/compile", "torch/compile-max"} {
+		k := b.worker.Compiled(name)
+		all = append(all, Driver(b.options, k), b.worker.CUDAPython(k, state))
+	}
+	return all
+}
+
+// What Inductor generates is one kernel for gelu and layernorm, which others can
+// launch at any shape; a matmul is a library's. Each compiles anew in the process
+// where the export did: the time of the compilation is not that of a look-up.
+func TestGPUKernelsOfInductor(t *testing.T) {
+	b := onGPU(t, Options{})
+	for _, name := range []string{"gelu", "layernorm"} {
+		c, err := contract.Find(name, contract.FP32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range cases(t, c, "small", "tails") {
+			var first impl.Identity
+			for _, i := range append(b.compiled(nil)[:2], b.worker.implementation("torch/compile", nil)) {
+				op := x.open(t, i)
+				x.pass(t, op, gate.Before, gate.Challenge)
+				id := op.Identity()
+				if first.BinarySHA256 == "" {
+					first = id
+				}
+				if id.BinarySHA256 == "" || id.BinarySHA256 != first.BinarySHA256 || id.SourceSHA256 != first.SourceSHA256 || id.CompileMS != first.CompileMS || id.Entry != first.Entry {
+					t.Errorf("%s@%s %s %v: %+v, want the kernel of %+v", i.Name(), i.LaunchPath(), name, x.dims, id, first)
+				}
+				if err := op.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	x := smallCase(t, "matmul")
+	for _, i := range b.compiled(nil)[:2] {
+		_, err := i.Open(x.contract, x.dims, x.in)
+		if u, ok := unavailable.As(err); !ok || !strings.Contains(u.Reason, "0 are kernels that inductor generated") {
+			t.Errorf("matmul: %v", err)
+		}
+	}
 }
 
 func TestGPUCalibration(t *testing.T) {

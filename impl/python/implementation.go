@@ -74,17 +74,23 @@ func (i *Implementation) Open(c contract.Contract, d contract.Dims, in contract.
 	if err := o.SetInputs(in); err != nil {
 		return nil, err
 	}
-	before, tuned := i.worker.choices[choiceOf(c, d)]
-	if tuned = tuned && i.name == autotuned; tuned {
+	key := choiceOf(i.name, c, d)
+	before, known := i.worker.choices[key]
+	if known && i.name == autotuned {
 		o.request.Params = before.Params
 	}
 	if err := o.open(); err != nil {
 		return nil, fmt.Errorf("opening %s: %w", o.name, err)
 	}
-	if tuned {
+	switch {
+	case i.name != autotuned && i.LaunchPath() != "inductor":
+	case !known:
+		i.worker.choices[key] = o.identity
+	case i.name == autotuned:
 		maps.Copy(o.identity.Notes, before.Notes) // how it was chosen
-	} else if i.name == autotuned {
-		i.worker.choices[choiceOf(c, d)] = o.identity
+	case o.identity.BinarySHA256 == before.BinarySHA256:
+		// It came from the caches of this run: it took what it took the first time.
+		o.identity.CompileMS = before.CompileMS
 	}
 	return o, nil
 }

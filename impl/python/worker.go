@@ -51,8 +51,10 @@ type Worker struct {
 	lastLog    string
 	closed     bool
 	tracer     *Worker // measures kernel mode; nil before it is needed
-	// choices are the identities of what triton/autotuned chose, by case.
+	// choices are the identities of what triton/autotuned chose, and of what
+	// torch.compile made first, by name and case; exports are its kernels.
 	choices map[string]impl.Identity
+	exports map[string]exported
 }
 
 // Start chooses the interpreter and prepares the worker's directory; no process
@@ -76,7 +78,7 @@ func Start(o Options) (*Worker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("directory of the Python worker: %w", err)
 	}
-	w := &Worker{options: o, choice: choice, dir: dir, choices: map[string]impl.Identity{}}
+	w := &Worker{options: o, choice: choice, dir: dir, choices: map[string]impl.Identity{}, exports: map[string]exported{}}
 	if err := writeSource(filepath.Join(dir, "src"), o.extra); err != nil {
 		os.RemoveAll(dir)
 		return nil, fmt.Errorf("source of the Python worker: %w", err)

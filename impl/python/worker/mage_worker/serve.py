@@ -38,7 +38,9 @@ def close_operation(request):
         gc.freeze()
 
 
-def export_triton(request):
+def export_kernel(request):
+    if "id" in request:  # of an opened operation
+        return find(request).export()
     from . import export
 
     return export.export(request)
@@ -69,7 +71,7 @@ handlers = {
     "output": lambda r: find(r).write_output(r["path"]),
     "measure": lambda r: find(r).measure(r),
     "profile": profile_operation,
-    "export": export_triton,
+    "export": export_kernel,
     "calibrate": calibrate,
 }
 

@@ -113,7 +113,8 @@ class EagerOut(Operation):
 class Compiled(Operation):
     def __init__(self, request):
         super().__init__(request)
-        f, arguments = torch_ops.eager(self.torch, request["contract"], request["dims"], self.inputs.tensors)
+        self.contract = request["contract"]
+        f, arguments = torch_ops.eager(self.torch, self.contract, request["dims"], self.inputs.tensors)
         f = fresh(f)
         self.code = f.__code__
         try:
@@ -130,10 +131,10 @@ class Compiled(Operation):
         self.identity["compile_ms"] = (time.perf_counter() - started) * 1e3
         for _ in range(3):
             self.run()
-        self.buffers.cell[0] = None
         from . import inductor
 
-        self.identity.update(inductor.identity(self.torch, generated_modules() - before, modes[self.name]))
+        self.identity.update(inductor.identity(self, generated_modules() - before, modes[self.name]))
+        self.buffers.cell[0] = None
 
     def measure(self, request):
         before = self.compilations()
@@ -141,6 +142,11 @@ class Compiled(Operation):
         if self.compilations() != before:
             raise Failure("torch compiled again while it was measured: %s" % self.compilations())
         return result
+
+    def export(self):
+        from . import inductor
+
+        return inductor.export(self)
 
     def compilations(self):
         counters = self.torch._dynamo.utils.counters
