@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"mage/evidence"
 	"mage/timing"
@@ -38,6 +39,13 @@ func (d *DB) AddRecord(ctx context.Context, run *evidence.Run, toolVersion strin
 	for _, p := range parts {
 		s := &p.session
 		s.Command, s.Backend, s.Directory, s.ToolVersion = "mage run "+name, RunBackend, run.Dir, toolVersion
+		if rec.Imported != nil {
+			s.Command, s.Outcome = "mage import "+name, "imported; when it was measured is not known"
+			s.End = time.Time{}
+			if at := rec.Imported.Measured; !at.IsZero() {
+				s.Start, s.Outcome = at, "imported"
+			}
+		}
 		if err := check(*s, p.metrics); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -103,14 +111,15 @@ func partsOf(run *evidence.Run) (parts []*part) {
 	return parts
 }
 
-// entryOf returns the line's entry if the arm passed its gate there, else nil.
+// entryOf returns the line's entry if the arm passed its gate there, else nil. An
+// imported record may hold none.
 func entryOf(rec *evidence.Record, l *evidence.Line) *evidence.Entry {
 	for i := range rec.Entries {
 		e := &rec.Entries[i]
 		if e.Case != l.Case || e.Arm != l.Arm || e.Session != l.Session {
 			continue
 		}
-		if e.Error != "" || len(e.Gates) == 0 {
+		if e.Error != "" || len(e.Gates) == 0 && rec.Imported == nil {
 			return nil
 		}
 		for _, g := range e.Gates {

@@ -18,6 +18,10 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	published, err := filepath.Abs("../../ancestor/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
@@ -27,6 +31,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("FAULTY", faulty)
 			e.Setenv("XDG_CACHE_HOME", e.WorkDir+"/cache")
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("ANCESTOR", published)
 			return os.MkdirAll(e.WorkDir+"/cache", 0o755)
 		},
 	})
