@@ -82,10 +82,8 @@ const (
 func Analyze(launches []*Kernel) Analysis {
 	var a Analysis
 	seconds := sum(launches, func(k *Kernel) (float64, bool) {
-		if k.DurationUS == nil {
-			return 0, false
-		}
-		return *k.DurationUS * 1e-6, true
+		us, ok := duration(k)
+		return us * 1e-6, ok
 	})
 	a.Bytes = add(total(launches, dramRead, "B"), total(launches, dramWrite, "B"))
 	flops := new(float64)
@@ -176,12 +174,7 @@ func total(launches []*Kernel, counter string, units ...string) *float64 {
 
 // share is a percentage as a fraction, weighted by the time of each launch.
 func share(launches []*Kernel, counter string) *float64 {
-	time := sum(launches, func(k *Kernel) (float64, bool) {
-		if k.DurationUS == nil {
-			return 0, false
-		}
-		return *k.DurationUS, true
-	})
+	time := sum(launches, duration)
 	weighted := sum(launches, func(k *Kernel) (float64, bool) {
 		c, ok := k.Counters[counter]
 		if !ok || c.Unit != "%" || k.DurationUS == nil {

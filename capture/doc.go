@@ -7,5 +7,6 @@
 // which of them exist is the caller's business. A backend reports what was
 // measured and nothing else: what a profiler did not say stays missing.
 //
-// It must not know experiments, records, statistics or terminals.
+// It must not know experiments, statistics or terminals; of records it knows the
+// form in which they keep a capture.
 package capture

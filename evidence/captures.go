@@ -34,6 +34,8 @@ type Capture struct {
 	Versions map[string]string `json:"versions,omitempty"`
 	Outcome  string            `json:"outcome"` // "complete", or how it failed
 	Reason   string            `json:"reason,omitempty"`
+	// Directory below the record's own holds every launch; empty where there is none.
+	Directory string `json:"directory,omitempty"`
 	// Operations in the range, all alike; what follows is per operation.
 	Operations int `json:"operations"`
 	// Launches is the sequence of kernels of one operation.
