@@ -45,7 +45,7 @@ func (c *demoCommand) Run(s *session) error {
 	}
 	if !c.JSON {
 		fmt.Fprintln(s.stdout, "\nThe shapes are small, so that this takes seconds; mage run mage-001 takes the default ones.")
-		fmt.Fprintln(s.stdout, "Next: mage doctor, mage bench gelu, mage run mage-001")
+		fmt.Fprintln(s.stdout, "Next: mage doctor, mage bench gelu, mage explain cuda/first rust/first, mage run mage-001")
 	}
 	return nil
 }
