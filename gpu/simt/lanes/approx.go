@@ -2,13 +2,24 @@ package lanes
 
 import "math"
 
-// The approximations below are the float32 nearest to the result in float64: the
-// manual bounds their errors and leaves the bits open.
+// The approximations below round a result in float64: the manual bounds their
+// errors and leaves the bits open.
 
 // Approx32 lifts a float64 function with the special values that the manual lists.
-func Approx32(f func(float64) float64, flush bool) func(a float32) float32 {
-	m := Mode{Flush: flush}
-	return func(a float32) float32 { return m.finish32(float32(f(m.operand32(a)))) }
+func Approx32(f func(float64) float64, flush bool) Op {
+	if flush {
+		m := Mode{Flush: true}
+		return Each1(func(a float32) float32 { return m.finish32(float32(f(m.operand32(a)))) })
+	}
+	return Unary(func(d, a *[Width]float32) {
+		for i := range d {
+			r := float32(f(float64(a[i])))
+			if r != r {
+				r = nan32
+			}
+			d[i] = r
+		}
+	})
 }
 
 // Rsqrt is 1/√a.
@@ -39,9 +50,6 @@ func DivApprox(flush bool) func(a, b float32) float32 {
 		return m.finish32(float32(x / y))
 	}
 }
-
-// DivFull is div.full.f32.
-func DivFull(flush bool) func(a, b float32) float32 { return Div32(Mode{Flush: flush}) }
 
 // CopySign32 is copysign: b with the sign of a.
 func CopySign32(a, b float32) float32 {

@@ -54,50 +54,8 @@ func Extract(width uint32, signed bool) func(a uint64, b, c uint32) uint64 {
 		if signed && n != 0 {
 			sign = a >> min(pos+n-1, width-1) & 1
 		}
-		var d uint64
-		for i := range width {
-			bit := sign
-			if i < n && pos+i < width {
-				bit = a >> (pos + i) & 1
-			}
-			d |= bit << i
-		}
-		return d
-	}
-}
-
-// Insert is bfi: the low d bits of a placed into b from bit c on.
-func Insert(width uint32) func(a, b uint64, c, d uint32) uint64 {
-	return func(a, b uint64, c, d uint32) uint64 {
-		pos, n := c&0xff, d&0xff
-		for i := range n {
-			if pos+i >= width {
-				break
-			}
-			b = b&^(1<<(pos+i)) | a>>i&1<<(pos+i)
-		}
-		return b
-	}
-}
-
-// Lop3 is the bitwise function of three operands that a table of eight bits names.
-func Lop3(table uint8) func(a, b, c uint32) uint32 {
-	return func(a, b, c uint32) uint32 {
-		var d uint32
-		for i := range 8 {
-			if table>>i&1 == 0 {
-				continue
-			}
-			m := Full
-			for k, v := range [...]uint32{c, b, a} {
-				if i>>k&1 == 0 {
-					v = ^v
-				}
-				m &= v
-			}
-			d |= m
-		}
-		return d
+		n = min(n, width-min(pos, width)) // bits that there are
+		return a>>pos&(1<<n-1) | -sign<<n&(^uint64(0)>>(64-width))
 	}
 }
 

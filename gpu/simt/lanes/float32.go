@@ -207,6 +207,31 @@ func MinMax32(larger, flush, keepNaN, xor bool) func(a, b float32) float32 {
 	}
 }
 
+// Extremum32 is MinMax32 without modifiers.
+func Extremum32(larger bool) Op {
+	either := MinMax32(larger, false, false, false)
+	if larger {
+		return Binary(func(d, a, b *[Width]float32) {
+			for i := range d {
+				r := max(a[i], b[i])
+				if r != r {
+					r = either(a[i], b[i])
+				}
+				d[i] = r
+			}
+		})
+	}
+	return Binary(func(d, a, b *[Width]float32) {
+		for i := range d {
+			r := min(a[i], b[i])
+			if r != r {
+				r = either(a[i], b[i])
+			}
+			d[i] = r
+		}
+	})
+}
+
 // pick32 is Go's min or max: both order the zeros as IEEE 754-2019 does.
 func pick32(a, b float32, larger bool) float32 {
 	if larger {

@@ -3,22 +3,20 @@ package lanes
 // InsertBits is bfi, with its fourth operand in D2.
 func InsertBits(wide bool) Op {
 	if wide {
-		f := Insert(64)
 		return func(r *File, o *Regs, mask uint32) {
 			a, b, c, n, d := At[uint64](r, o.A), At[uint64](r, o.B), At[uint32](r, o.C), At[uint32](r, o.D2), At[uint64](r, o.D)
 			for i := range d {
 				if mask>>i&1 != 0 {
-					d[i] = f(a[i], b[i], c[i], n[i])
+					d[i] = insert(a[i], b[i], c[i], n[i])
 				}
 			}
 		}
 	}
-	f := Insert(32)
 	return func(r *File, o *Regs, mask uint32) {
 		a, b, c, n, d := At[uint32](r, o.A), At[uint32](r, o.B), At[uint32](r, o.C), At[uint32](r, o.D2), At[uint32](r, o.D)
 		for i := range d {
 			if mask>>i&1 != 0 {
-				d[i] = uint32(f(uint64(a[i]), uint64(b[i]), c[i], n[i]))
+				d[i] = insert(a[i], b[i], c[i], n[i])
 			}
 		}
 	}

@@ -43,7 +43,7 @@ func (l *lowerer) bits() error {
 		if mode := m.oneOf("f4e", "b4e", "rc8", "ecl", "ecr", "rc16"); mode != "" {
 			return l.compute(i(lanes.Each3(lanes.PermuteMode(mode))), word, word, word, word)
 		}
-		return l.compute(i(lanes.Each3(lanes.Permute)), word, word, word, word)
+		return l.compute(i(lanes.PermuteOp()), word, word, word, word)
 	}
 	shift := m.take("shiftamt")
 	t, ok := m.typ()
@@ -76,8 +76,7 @@ func (l *lowerer) bits() error {
 		if t.bits == 64 {
 			return l.compute(i(lanes.Each3(lanes.Extract(64, t.signed()))), t, t, word, word)
 		}
-		f := lanes.Extract(32, t.signed())
-		return l.compute(i(lanes.Each3(func(a, b, c uint32) uint32 { return uint32(f(uint64(a), b, c)) })), t, t, word, word)
+		return l.compute(i(lanes.Extract32(t.signed())), t, t, word, word)
 	case "bfi":
 		return l.compute(i(lanes.InsertBits(t.wide())), t, t, t, word, word)
 	}
@@ -133,7 +132,7 @@ func (l *lowerer) lop3() error {
 	in := *l.in
 	in.Operands = in.Operands[:4]
 	l.in = &in
-	return l.compute(pure{Integer, 0, lanes.Each3(lanes.Lop3(uint8(table.Bits)))}, word, word, word, word)
+	return l.compute(pure{Integer, 0, lanes.Lop3Op(uint8(table.Bits))}, word, word, word, word)
 }
 
 // carry lowers addc, subc and madc; carryOf also the forms without c that set it.

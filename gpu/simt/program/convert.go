@@ -103,7 +103,7 @@ type conversion struct {
 // sit in a register wider than its type, and the destination too: integers are
 // then extended.
 func (l *lowerer) convertScalar(c conversion, d, a typ) error {
-	if op := common(c, d, a); op != nil {
+	if op := common(c, d, a); op != nil && l.fits(0, d) && l.fits(1, a) {
 		return l.compute(pure{Conversion, 0, op}, d, a)
 	}
 	f := c.lane(d, a)
@@ -131,12 +131,34 @@ func (l *lowerer) convertScalar(c conversion, d, a typ) error {
 	return l.compute(pure{Conversion, 0, op}, dr, ar)
 }
 
+// fits reports whether an operand's register has the size of its type, in words.
+func (l *lowerer) fits(i int, t typ) bool {
+	r, ok := l.registerType(l.operand(i))
+	return !ok || r.class() == t.class()
+}
+
 // common returns vectors for the conversions that kernels spend time in.
 func common(c conversion, d, a typ) lanes.Op {
+	if (c == conversion{integral: true, rounding: c.rounding}) && a.name == "f32" {
+		switch d.name {
+		case "s32":
+			return lanes.ToSigned32(c.rounding)
+		case "u32":
+			return lanes.ToUnsigned32(c.rounding)
+		}
+	}
 	if c != (conversion{}) {
 		return nil
 	}
 	switch {
+	case d.name == "f32" && a.name == "f16":
+		return lanes.FromHalf()
+	case d.name == "f16" && a.name == "f32":
+		return lanes.ToHalf()
+	case d.name == "f32" && a.name == "bf16":
+		return lanes.FromBrain()
+	case d.name == "bf16" && a.name == "f32":
+		return lanes.ToBrain()
 	case d.bits == 64 && d.kind != floating && a.name == "u32":
 		return lanes.Unary(func(d *[lanes.Width]uint64, a *[lanes.Width]uint32) {
 			for i := range d {
@@ -260,6 +282,9 @@ func (c conversion) encoder(d typ) func(float64) uint64 {
 func (l *lowerer) convertPair(c conversion, d, a typ) error {
 	if d.format == nil || a.name != "f32" {
 		return l.unknown()
+	}
+	if c == (conversion{}) {
+		return l.compute(pure{Conversion, 0, lanes.ToPair(*d.format)}, d, a, a)
 	}
 	encode := c.encoder(d)
 	return l.compute(pure{Conversion, 0, lanes.Each2(func(hi, lo float32) uint32 {

@@ -20,6 +20,9 @@ func (l *lowerer) float32(t typ) error {
 		if xor && !l.mods.take("abs") {
 			return l.unknown()
 		}
+		if !flush && !keep && !xor {
+			return l.compute(f(0, lanes.Extremum32(op == "max")), t, t, t)
+		}
 		return l.compute(f(0, lanes.Each2(lanes.MinMax32(op == "max", flush, keep, xor))), t, t, t)
 	case "abs":
 		return l.compute(f(0, lanes.Each1(lanes.Abs32(l.mods.take("ftz")))), t, t)
@@ -27,19 +30,18 @@ func (l *lowerer) float32(t typ) error {
 		return l.compute(f(0, lanes.Each1(lanes.Neg32(l.mods.take("ftz")))), t, t)
 	case "div":
 		if l.mods.take("full") {
-			return l.compute(s(lanes.Each2(lanes.DivFull(l.mods.take("ftz")))), t, t, t)
+			return l.compute(s(lanes.Quotient32(lanes.Mode{Flush: l.mods.take("ftz")})), t, t, t)
 		}
 		if l.mods.take("approx") {
 			return l.compute(s(lanes.Each2(lanes.DivApprox(l.mods.take("ftz")))), t, t, t)
 		}
-		return l.compute(s(lanes.Each2(lanes.Div32(l.mode()))), t, t, t)
+		return l.compute(s(lanes.Quotient32(l.mode())), t, t, t)
 	case "sqrt":
 		l.mods.take("approx")
-		return l.compute(s(lanes.Each1(lanes.Sqrt32(l.mode()))), t, t)
+		return l.compute(s(lanes.Root32(l.mode())), t, t)
 	case "rcp":
 		l.mods.take("approx")
-		div := lanes.Div32(l.mode())
-		return l.compute(s(lanes.Each1(func(a float32) float32 { return div(1, a) })), t, t)
+		return l.compute(s(lanes.Reciprocal32(l.mode())), t, t)
 	}
 	m := l.mode()
 	switch op {
@@ -131,6 +133,17 @@ func (l *lowerer) half(t typ) error {
 	}
 	l.mods.take("rn")
 	m := lanes.SmallMode{Flush: l.mods.take("ftz"), Saturate: l.mods.take("sat"), Relu: l.mods.take("relu")}
+	if t.packed && m == (lanes.SmallMode{}) && op != "sub" {
+		add, mul, fma := lanes.Pair16(*t.format)
+		switch op {
+		case "add":
+			return l.compute(f(1, add), t, t, t)
+		case "mul":
+			return l.compute(f(1, mul), t, t, t)
+		case "fma":
+			return l.compute(f(2, fma), t, t, t, t)
+		}
+	}
 	switch op {
 	case "add":
 		return l.compute(f(1, lanes.Each2(two(small.Add(m)))), t, t, t)
@@ -170,15 +183,15 @@ func (l *lowerer) special1() error {
 	var f func(float64) float64
 	switch op {
 	case "ex2":
-		f = math.Exp2
+		f = lanes.Exp2
 	case "lg2":
-		f = math.Log2
+		f = lanes.Log2
 	case "sin":
 		f = math.Sin
 	case "cos":
 		f = math.Cos
 	case "tanh":
-		f = math.Tanh
+		f = lanes.Tanh
 	case "rsqrt":
 		f = lanes.Rsqrt
 	}
@@ -195,7 +208,7 @@ func (l *lowerer) special1() error {
 		}
 		return l.compute(pure{SpecialFunction, 1, lanes.Each1(f)}, t, t)
 	case t.name == "f32":
-		return l.compute(pure{SpecialFunction, 1, lanes.Each1(lanes.Approx32(f, flush))}, t, t)
+		return l.compute(pure{SpecialFunction, 1, lanes.Approx32(f, flush)}, t, t)
 	}
 	return l.unknown()
 }
