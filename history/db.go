@@ -63,7 +63,7 @@ func Open(path string, o Options) (*DB, error) {
 		return nil, fmt.Errorf("open the history: %w", err)
 	}
 	d, err := open(path, o, false)
-	if err != nil && o.ReadOnly && code(err) == lib.SQLITE_CANTOPEN {
+	if c := code(err); o.ReadOnly && (c == lib.SQLITE_CANTOPEN || c == lib.SQLITE_READONLY) {
 		// A database in WAL mode needs a file of shared memory beside it. Where that
 		// cannot be made and nobody is writing, the file alone is the database.
 		if _, e := os.Stat(path + "-wal"); errors.Is(e, fs.ErrNotExist) {
