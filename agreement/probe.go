@@ -60,6 +60,42 @@ func patterns(size int) []pattern {
 	return all
 }
 
+// neighbours are patterns of lanes that share an address with the next lane or the
+// next but one, wholly and in part: a GPU serves such loads of 8 and 16 bytes in
+// fewer wavefronts.
+func neighbours(size int) []pattern {
+	xor2 := func(l int) int { return l/4*2 + l%2 }
+	r := rand.New(rand.NewPCG(uint64(size), 99))
+	var at [32]int
+	for i := range at {
+		at[i] = r.IntN(probeBytes / size)
+	}
+	return []pattern{
+		{"alternate", xor2},
+		{"alternate-4", func(l int) int { return l/8*4 + l%4 }},
+		{"pairs-shifted", func(l int) int { return (l + 1) / 2 }},
+		{"pairs-lower-half", func(l int) int { return min(l, 16)/2 + max(l-15, 0) }},
+		{"pairs-upper-half", func(l int) int { return min(l, 16) + max(l-16, 0)/2 }},
+		{"pairs-lower-quarter", func(l int) int { return min(l, 8)/2 + max(l-7, 0) }},
+		{"pairs-but-one", func(l int) int { return l/2 + l/31 }},
+		{"pairs-and-alternate", func(l int) int { return l/4*2 + []int{l % 4 / 2, l % 2}[l/4%2] }},
+		{"pairs-stride-2", func(l int) int { return l / 2 * 2 }},
+		{"pairs-stride-4", func(l int) int { return l / 2 * 4 }},
+		{"pairs-stride-16", func(l int) int { return l / 2 * 16 }},
+		{"alternate-stride-2", func(l int) int { return 2 * xor2(l) }},
+		{"pairs-random", func(l int) int { return at[l/2] }},
+		{"alternate-random", func(l int) int { return at[xor2(l)] }},
+		{"quads-random", func(l int) int { return at[l/4] }},
+		{"odd-lanes", func(l int) int { return l - (1-l%2)*64 }},
+		{"even-lanes-dense", func(l int) int { return l/2 - l%2*64 }},
+		{"two-of-four", func(l int) int { return l - l%4/2*64 }},
+		{"two-of-four-dense", func(l int) int { return xor2(l) - l%4/2*64 }},
+		{"one-of-four", func(l int) int { return l - min(l%4, 1)*64 }},
+		{"four-of-eight", func(l int) int { return l - l%8/4*64 }},
+		{"upper-half", func(l int) int { return l - (1-l/16)*64 }},
+	}
+}
+
 // ProbeCases returns the kernels of probes.cu with every table that suits them.
 func ProbeCases() []Case {
 	var all []Case
@@ -81,6 +117,13 @@ func ProbeCases() []Case {
 		}
 		for _, size := range []int{1, 2} {
 			add(fmt.Sprintf("%s_%d", kind, size), size, few...)
+		}
+	}
+	for _, kind := range []string{"load_shared", "store_shared"} {
+		for _, size := range []int{8, 16} {
+			for _, p := range neighbours(size) {
+				all = append(all, probeCase(fmt.Sprintf("%s_%d", kind, size), p))
+			}
 		}
 	}
 	add("reduce_global_4", 4, append(few, "pairs", "no-lane")...)

@@ -18,16 +18,16 @@ l1tex__t_requests_pipe_lsu_mem_global_op_red.sum
 l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum
 l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum
 l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum
-l1tex__t_requests_pipe_lsu_mem_global_op_ldgsts.sum
-l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts.sum
 l1tex__data_pipe_lsu_wavefronts_mem_shared.sum
 l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum
 l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum
 l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum
 l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum
 l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum
-smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum
-smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum
+smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared.sum
+smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum
+smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared.sum
+smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum
 smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum
 smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum
 smsp__inst_executed.sum
@@ -53,10 +53,17 @@ for m in $wanted; do
 		echo "unknown: $m" | tee -a "$out/metrics-unknown.txt"
 	fi
 done
+grep -i shared "$out/metrics-known.txt" > "$out/metrics-shared.txt" || true
 rm "$out/metrics-known.txt"
 
 ncu --clock-control none --metrics "$metrics" --csv --page raw --print-units base --log-file "$out/counters.csv" \
 	"$record" -out "$out/counted" -sets small,medium,default,probe -kernels examples/kernels
+
+# Wavefronts that the addresses alone would need: conflicts without those that
+# other accesses in the same cycle cause.
+ncu --clock-control none --metrics memory_l1_wavefronts_shared,memory_l1_wavefronts_shared_ideal \
+	--csv --page raw --print-units base --log-file "$out/ideal.csv" \
+	"$record" -out "$out/ideal" -sets small,medium,probe -kernels examples/kernels || true
 
 # The machine code, with counters per instruction: one case per kernel.
 sass() {
@@ -65,4 +72,5 @@ sass() {
 	ncu --import "$out/$1.ncu-rep" --page source --csv > "$out/$1.csv"
 }
 sass sass small ''
+sass sass-default default layernorm
 sass sass-probes probe unit
