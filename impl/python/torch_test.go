@@ -172,6 +172,15 @@ func TestCompiledOnTheCPU(t *testing.T) {
 	if err := op.Close(); err != nil {
 		t.Error(err)
 	}
+	// Opened again it is found in caches, and is still what took so long to make.
+	again := x.open(t, i).Identity()
+	if again.CompileMS != id.CompileMS || again.SourceSHA256 != id.SourceSHA256 {
+		t.Errorf("identity %+v, then %+v", id, again)
+	}
+	_, err = w.Compiled("torch/compile").Prepare(x.contract, x.dims)
+	if u, ok := unavailable.As(err); !ok || u.Reason != "what inductor generates for a CPU is no GPU kernel" {
+		t.Errorf("error %v", err)
+	}
 }
 
 // Triton's interpreter executes the kernels' source on CPU tensors.
