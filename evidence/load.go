@@ -19,6 +19,8 @@ type Run struct {
 	Lines []Line
 	// Events are in the order of the file.
 	Events []Event
+	// Captures are what profilers saw after the rounds; most runs have none.
+	Captures []Capture
 	// Warnings say what is amiss and was left out; none means nothing is.
 	Warnings []Warning
 
@@ -115,6 +117,9 @@ func Load(dir string) (*Run, error) {
 		return nil, err
 	}
 	if err := r.loadEvents(); err != nil {
+		return nil, err
+	}
+	if r.Captures, err = LoadCaptures(dir); err != nil {
 		return nil, err
 	}
 	if err := r.index(); err != nil {

@@ -72,7 +72,7 @@ func Build(run *evidence.Run, o Options) (*Report, error) {
 	}
 	b.annotate(all)
 	r.Gates = gates(rec)
-	r.Resources = resources(rec)
+	r.Resources, r.Captures = resources(rec), run.Captures
 	if rec.Imported == nil { // else nothing says which arms are one kernel
 		r.LaunchPaths = r.launchPaths()
 		if err := b.launchers(all); err != nil {

@@ -22,6 +22,7 @@ const (
 	FindingsTable    = "findings"
 	GraphsTable      = "graphs"
 	ResourcesTable   = "resources"
+	CapturesTable    = "captures"
 	CalibrationTable = "calibration"
 	ResolutionTable  = "resolution"
 	UnavailableTable = "unavailable"
@@ -32,7 +33,7 @@ const (
 
 // TableIDs lists the IDs of a report's tables in order.
 func TableIDs() []string {
-	return []string{RunTable, ComparisonTable, CountersTable, LaunchPathsTable, LaunchersTable, GatesTable, FindingsTable, GraphsTable, ResourcesTable,
+	return []string{RunTable, ComparisonTable, CountersTable, LaunchPathsTable, LaunchersTable, GatesTable, FindingsTable, GraphsTable, ResourcesTable, CapturesTable,
 		CalibrationTable, ResolutionTable, UnavailableTable, WarningsTable, OverviewTable}
 }
 
@@ -49,7 +50,7 @@ func (r *Report) Tables() []Table {
 		all = append(all, counters)
 	}
 	all = append(all, r.launchPathsTables()...)
-	all = append(all, r.launchersTable(), r.gatesTable(), r.findingsTable(), r.graphsTable(), r.resourcesTable(),
+	all = append(all, r.launchersTable(), r.gatesTable(), r.findingsTable(), r.graphsTable(), r.resourcesTable(), r.capturesTable(),
 		r.calibrationTable(), r.resolutionTable(), r.overviewTable(), r.unavailableTable(), r.warningsTable())
 	out := all[:0]
 	for _, t := range all {

@@ -13,21 +13,22 @@ import (
 // per operation; all ratios are time of the arm ÷ time of what it is compared
 // with, so a ratio below 1 is faster.
 type Report struct {
-	Header      Header            `json:"header"`
-	Cases       []CaseResult      `json:"cases"`
-	Counters    []CounterResult   `json:"counters,omitempty"`
-	Findings    []FindingResult   `json:"findings,omitempty"`
-	Gates       []GateResult      `json:"gates"`
-	Resources   []Resource        `json:"resources"`
-	LaunchPaths []LaunchPaths     `json:"launch_paths,omitempty"`
-	Launchers   []Launcher        `json:"launchers,omitempty"`
-	Graphs      []GraphResult     `json:"graphs,omitempty"`
-	Calibration []Calibration     `json:"calibration,omitempty"`
-	Unavailable []Missing         `json:"unavailable,omitempty"`
-	Warnings    []Warning         `json:"warnings,omitempty"`
-	arms, cases map[string]string // ID → label
-	devices     map[string]string // of each arm
-	outputs     map[string]string // case and arm → note on its output
+	Header      Header             `json:"header"`
+	Cases       []CaseResult       `json:"cases"`
+	Counters    []CounterResult    `json:"counters,omitempty"`
+	Findings    []FindingResult    `json:"findings,omitempty"`
+	Gates       []GateResult       `json:"gates"`
+	Resources   []Resource         `json:"resources"`
+	Captures    []evidence.Capture `json:"captures,omitempty"`
+	LaunchPaths []LaunchPaths      `json:"launch_paths,omitempty"`
+	Launchers   []Launcher         `json:"launchers,omitempty"`
+	Graphs      []GraphResult      `json:"graphs,omitempty"`
+	Calibration []Calibration      `json:"calibration,omitempty"`
+	Unavailable []Missing          `json:"unavailable,omitempty"`
+	Warnings    []Warning          `json:"warnings,omitempty"`
+	arms, cases map[string]string  // ID → label
+	devices     map[string]string  // of each arm
+	outputs     map[string]string  // case and arm → note on its output
 }
 
 // Header identifies the run and the terms of its comparison.

@@ -45,6 +45,7 @@ type commands struct {
 	History     historyCommand            `cmd:"" help:"List what was profiled, show, plot, export or delete it."`
 	Profile     profileCommand            `cmd:"" help:"Profile a Python script, kernel by kernel."`
 	ProfileExec profileExecCommand        `cmd:"" help:"Profile any program, kernel by kernel: mage profile-exec -- PROGRAM ARGS."`
+	ProfileArm  profileArmCommand         `cmd:"" hidden:"" help:"Perform operations of one arm, for a profiler around this process."`
 	Import      importCommand             `cmd:"" help:"Bring evidence that the ancestor published into records of its own."`
 	Doctor      doctorCommand             `cmd:"" help:"List what this machine offers and what it lacks."`
 	Completion  kongcompletion.Completion `cmd:"" help:"Print shell code that turns on completion."`

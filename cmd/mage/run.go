@@ -17,6 +17,7 @@ type runCommand struct {
 	Spec    string `arg:"" optional:"" help:"A namespace such as mage-001, or a TOML file."`
 	Resume  string `help:"Finish this incomplete record instead." placeholder:"DIR" type:"path"`
 	Results string `help:"Where records are kept." default:"results" type:"path" placeholder:"DIR"`
+	Capture string `help:"After the rounds, profile every GPU arm on the first case of each contract: nsys, ncu, cupti, sanitizer." enum:",nsys,ncu,cupti,sanitizer" default:"" placeholder:"BACKEND"`
 	laboratoryFlags
 	outputFlags
 }
@@ -27,6 +28,9 @@ func (c *runCommand) Run(s *session) error {
 	}
 	spec, err := c.spec()
 	if err != nil {
+		return err
+	}
+	if err := canCapture(s.ctx, c.Capture); err != nil { // before an hour of rounds
 		return err
 	}
 	m, err := c.open(s.ctx, spec.Implementations)
@@ -49,6 +53,11 @@ func (c *runCommand) Run(s *session) error {
 	}
 	if err != nil {
 		fmt.Fprintf(s.stderr, "The record is incomplete; finish it with: mage run --resume %s%s\n", quoted(relative(out.Dir)), c.again())
+		return err
+	}
+	_ = m.Close() // a profiled process shares the GPU with nobody
+	if err := c.captureArms(s, out.Dir); err != nil {
+		fmt.Fprintf(s.stderr, "Record: %s\n", relative(out.Dir))
 		return err
 	}
 	if err = c.print(s, out.Dir); err == nil {
