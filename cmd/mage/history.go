@@ -2,12 +2,14 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -160,9 +162,13 @@ func (c *historyShow) Run(s *session, h *historyCommand) error {
 
 type historyPlot struct {
 	Kernel string `arg:"" help:"The kernel's name, or a part of it that no other has."`
+	Output string `help:"Draw into this SVG file instead." placeholder:"FILE" type:"path"`
 }
 
 func (c *historyPlot) Run(s *session, h *historyCommand) error {
+	if ext := filepath.Ext(c.Output); c.Output != "" && ext != ".svg" {
+		return &exitError{exitUsage, fmt.Sprintf("--output %s: figures are SVG, name it .svg", relative(c.Output))}
+	}
 	db, err := h.open(history.Options{ReadOnly: true})
 	if err != nil {
 		return err
@@ -170,6 +176,17 @@ func (c *historyPlot) Run(s *session, h *historyCommand) error {
 	defer db.Close()
 	name, series, err := db.KernelOverTime(s.ctx, c.Kernel)
 	if err != nil {
+		return err
+	}
+	if c.Output != "" {
+		var figure bytes.Buffer
+		if err := sessions.SVG(&figure, name, series); err != nil {
+			return err
+		}
+		if err := os.WriteFile(c.Output, figure.Bytes(), 0o644); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(s.stderr, "Figure:", relative(c.Output))
 		return err
 	}
 	return h.print(s, struct {

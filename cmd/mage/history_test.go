@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -66,6 +67,15 @@ func TestHistoryCommands(t *testing.T) {
 	}
 }
 
+func TestHistoryFigure(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "gelu.svg")
+	code, stdout, stderr := mage("history", "plot", "gelu", "--db", newHistory(t), "--output", file)
+	data, err := os.ReadFile(file)
+	if code != 0 || stdout != "" || !strings.Contains(stderr, "gelu.svg") || err != nil || !strings.Contains(string(data), "gelu&lt;float&gt;") {
+		t.Errorf("%d %s %s %v\n%s", code, stdout, stderr, err, data)
+	}
+}
+
 func TestHistoryJSON(t *testing.T) {
 	path := newHistory(t)
 	for args, key := range map[string]string{
@@ -102,6 +112,8 @@ func TestHistoryRefuses(t *testing.T) {
 		{"history show 77", path, exitFailed, "no session 77"},
 		{"history show x", path, exitUsage, "x"},
 		{"history plot conv", path, exitFailed, `no kernel of the history is called "conv"`},
+		{"history plot gelu --output x.png", path, exitUsage, "figures are SVG"},
+		{"history plot gelu --output nodir/x.svg", path, exitFailed, "nodir/x.svg"},
 		{"history plot l", path, exitFailed, "could be several kernels: gelu<float>, layernorm"},
 		{"history export 77", path, exitFailed, "no session 77"},
 		{"history export --format xml", path, exitUsage, "xml"},
