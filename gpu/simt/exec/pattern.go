@@ -1,6 +1,9 @@
 package exec
 
-import "mage/gpu/simt/lanes"
+import (
+	"mage/gpu/simt/lanes"
+	"mage/gpu/simt/program"
+)
 
 // pattern remembers what an instruction's accesses cost, by the distances of its
 // lanes' addresses: most instructions access the same pattern again and again, at
@@ -89,7 +92,11 @@ func (b *block) addShared(c *Banks, pc int, at *[lanes.Width]uint64, mask uint32
 	p := b.patternAt(pc)
 	if mask == 0 || !p.matches(at, mask, 3) {
 		before := *c
-		c.request(at, mask, n)
+		if b.code[pc].Kind == program.Load {
+			c.load(at, mask, n)
+		} else {
+			c.request(at, mask, n)
+		}
 		if mask != 0 {
 			p.remember(at, mask, 3)
 			p.cost, p.ideal = c.Wavefronts-before.Wavefronts, c.Ideal-before.Ideal

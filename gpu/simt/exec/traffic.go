@@ -62,6 +62,16 @@ func countSectors(at *[lanes.Width]uint64, mask uint32, n int) int64 {
 // bytes each, 16 of 8 bytes, 8 of 16. Within a group, a wavefront carries one word
 // of each of the 32 banks, to as many lanes as want it.
 func (b *Banks) request(at *[lanes.Width]uint64, mask uint32, n int) {
+	b.serve(at, mask, n, false)
+}
+
+// load is request for ld.shared: two groups are served as one if every lane shares
+// its address with its neighbour. A lane that stays out is no hindrance.
+func (b *Banks) load(at *[lanes.Width]uint64, mask uint32, n int) {
+	b.serve(at, mask, n, true)
+}
+
+func (b *Banks) serve(at *[lanes.Width]uint64, mask uint32, n int, join bool) {
 	if mask == 0 {
 		return
 	}
@@ -71,13 +81,33 @@ func (b *Banks) request(at *[lanes.Width]uint64, mask uint32, n int) {
 	if n > 4 {
 		size = 128 / n
 	}
-	for from := 0; from < lanes.Width; from += size {
-		group := mask >> from & uint32(1<<size-1) << from
-		if group != 0 {
+	for from := 0; from < lanes.Width; {
+		wide := size
+		if double := groupOf(mask, from, 2*size); join && size < lanes.Width && from%(2*size) == 0 && inPairs(at, double) {
+			wide = 2 * size
+		}
+		if group := groupOf(mask, from, wide); group != 0 {
 			b.Wavefronts += wavefronts(at, group, n)
 			b.Ideal++
 		}
+		from += wide
 	}
+}
+
+// groupOf are the lanes of mask among size lanes from one on.
+func groupOf(mask uint32, from, size int) uint32 {
+	return mask >> from & uint32(uint64(1)<<size-1) << from
+}
+
+// inPairs reports whether lanes 2i and 2i+1 share an address wherever both are in
+// the group.
+func inPairs(at *[lanes.Width]uint64, group uint32) bool {
+	for both := group & (group >> 1) & 0x5555_5555; both != 0; both &= both - 1 {
+		if i := bits.TrailingZeros32(both); at[i&31] != at[(i+1)&31] {
+			return false
+		}
+	}
+	return true
 }
 
 // wavefronts is the largest number of distinct words that one bank must give.

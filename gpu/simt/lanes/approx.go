@@ -71,9 +71,9 @@ func Class(property string, smallest float64) func(a float64) bool {
 	case "notanumber":
 		return func(a float64) bool { return a != a }
 	case "normal":
-		return func(a float64) bool { return finite(a) && math.Abs(a) >= smallest }
-	case "subnormal": // a zero counts, says the manual
-		return func(a float64) bool { return math.Abs(a) < smallest }
+		return func(a float64) bool { return finite(a) && (math.Abs(a) >= smallest || a == 0) }
+	case "subnormal": // zeros are normal
+		return func(a float64) bool { return math.Abs(a) < smallest && a != 0 }
 	}
 	return nil
 }

@@ -45,11 +45,15 @@ func Find[T Int](shift bool) func(a T) uint32 {
 	}
 }
 
-// Extract is bfe: c bits of a from bit b on, extended by sign or zero. The manual's
-// pseudo code is followed to the letter for positions outside the value.
+// Extract is bfe: c bits of a from bit b on, extended by sign or zero, also for
+// positions outside the value. Of 32 bits only the lowest eight of b and c count; of
+// 64 bits, which the hardware has no instruction for, all do.
 func Extract(width uint32, signed bool) func(a uint64, b, c uint32) uint64 {
 	return func(a uint64, b, c uint32) uint64 {
 		pos, n := b&0xff, c&0xff
+		if width == 64 {
+			pos, n = min(b, 64), min(c, 64)
+		}
 		var sign uint64
 		if signed && n != 0 {
 			sign = a >> min(pos+n-1, width-1) & 1

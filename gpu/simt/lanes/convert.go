@@ -120,17 +120,31 @@ func Extend(v uint64, width int, signed bool) uint64 {
 	return v << n >> n
 }
 
-// TF32 rounds to the 10 bits of mantissa that tf32 keeps.
-func TF32(a float32, mode Rounding, relu bool) float32 {
-	if a != a {
-		return nan32
-	}
+// TF32 rounds to the 10 bits of mantissa that tf32 keeps. NaN becomes one of these,
+// but .rna works on the bits alone: it cuts NaN and infinities off, and with finite
+// takes one from whatever has the largest exponent.
+func TF32(a float32, mode Rounding, relu, finite bool) float32 {
+	const exponent, last = 0x7f800000, 1 << 13
 	b := math.Float32bits(a)
-	if b&0x7f800000 != 0x7f800000 {
+	if mode != NearestAway && a != a {
+		return math.Float32frombits(NaN32 &^ (last - 1))
+	}
+	if b&exponent != exponent {
 		b = b&(1<<31) | uint32(roundShift(uint64(b&^(1<<31)), 13, mode, b>>31 != 0)<<13)
+	}
+	b &^= last - 1
+	if finite && b&exponent == exponent {
+		b -= last
 	}
 	if relu && b>>31 != 0 {
 		return 0
 	}
 	return math.Float32frombits(b)
+}
+
+// MoveNaN makes a quiet NaN of another format: it keeps the sign and the upper bits.
+func MoveNaN(v uint64, from, to Format) uint64 {
+	m := v & (1<<from.Mantissa - 1) << (63 - from.Mantissa) >> (63 - to.Mantissa)
+	sign := v >> (from.Mantissa + from.Exponent) & 1
+	return sign<<(to.Mantissa+to.Exponent) | (1<<to.Exponent-1)<<to.Mantissa | m | 1<<(to.Mantissa-1)
 }

@@ -59,6 +59,9 @@ func PermuteOp() Op {
 
 // insert is bfi: the low n bits of a placed into b from bit pos on.
 func insert[T uint32 | uint64](a, b T, pos, n uint32) T {
-	mask := (T(1)<<(n&0xff) - 1) << (pos & 0xff)
-	return b&^mask | a<<(pos&0xff)&mask
+	if is32[T]() {
+		pos, n = pos&0xff, n&0xff
+	}
+	mask := (T(1)<<n - 1) << pos
+	return b&^mask | a<<pos&mask
 }

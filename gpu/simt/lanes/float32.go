@@ -242,9 +242,13 @@ func pick32(a, b float32, larger bool) float32 {
 
 func abs32(a float32) float32 { return math.Float32frombits(math.Float32bits(a) &^ (1 << 31)) }
 
-// Abs32 and Neg32 change the sign bit only, after flushing.
+// Abs32 and Neg32 change the sign bit only, after flushing. Any NaN becomes the
+// canonical one: the hardware adds.
 func Abs32(flush bool) func(a float32) float32 {
 	return func(a float32) float32 {
+		if a != a {
+			return nan32
+		}
 		if flush {
 			a = Flush32(a)
 		}
@@ -255,6 +259,9 @@ func Abs32(flush bool) func(a float32) float32 {
 // Neg32 is neg.f32.
 func Neg32(flush bool) func(a float32) float32 {
 	return func(a float32) float32 {
+		if a != a {
+			return nan32
+		}
 		if flush {
 			a = Flush32(a)
 		}

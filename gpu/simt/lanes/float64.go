@@ -24,7 +24,7 @@ func Sub64(r Rounding) func(a, b float64) float64 {
 	add := Add64(r)
 	return func(a, b float64) float64 {
 		if b != b {
-			return quiet64(a, b, a-b)
+			return quiet64(b, a, b)
 		}
 		return add(a, -b)
 	}
@@ -38,8 +38,14 @@ func Mul64(r Rounding) func(a, b float64) float64 {
 
 // Div64 is div.f64.
 func Div64(r Rounding) func(a, b float64) float64 {
-	return directed2(r, func(a, b float64) float64 { return a / b },
+	div := directed2(r, func(a, b float64) float64 { return a / b },
 		func(z, x, y *big.Float) { z.SetPrec(quotientBits).Quo(x, y) })
+	return func(a, b float64) float64 {
+		if a != a {
+			return quiet64(a, b, a) // there is no instruction for it: a comes first
+		}
+		return div(a, b)
+	}
 }
 
 // Sqrt64 is sqrt.f64.
@@ -54,7 +60,7 @@ func FMA64(r Rounding) func(a, b, c float64) float64 {
 	return func(a, b, c float64) float64 {
 		s := math.FMA(a, b, c)
 		if s != s {
-			return quiet64(quiet64(a, b, a*b), c, s)
+			return quiet64(b, quiet64(c, a, c-a), s)
 		}
 		if r == Nearest || !finite(a) || !finite(b) || !finite(c) {
 			return s
@@ -90,7 +96,7 @@ func directed2(r Rounding, near func(a, b float64) float64, do func(z, x, y *big
 		s := near(a, b)
 		switch {
 		case s != s:
-			return quiet64(a, b, s)
+			return quiet64(b, a, s)
 		case r == Nearest, !finite(a), !finite(b), math.IsInf(s, 0) && b == 0:
 			return s
 		}
@@ -121,7 +127,8 @@ func round64(z *big.Float, r Rounding) float64 {
 }
 
 // quiet64 is the NaN of an operation: the first NaN operand made quiet, or the
-// NaN that an invalid operation makes.
+// NaN that an invalid operation makes. The hardware takes the second factor first,
+// then what is added, then the first factor.
 func quiet64(a, b, s float64) float64 {
 	const quiet = 1 << 51
 	switch {
@@ -140,7 +147,7 @@ func MinMax64(larger bool) func(a, b float64) float64 {
 	return func(a, b float64) float64 {
 		switch {
 		case a != a && b != b:
-			return math.Float64frombits(0x7fffffffffffffff)
+			return quiet64(b, a, b)
 		case a != a:
 			return b
 		case b != b:
@@ -152,8 +159,18 @@ func MinMax64(larger bool) func(a, b float64) float64 {
 	}
 }
 
-// Abs64 clears the sign bit.
-func Abs64(a float64) float64 { return math.Abs(a) }
+// Abs64 clears the sign bit, of numbers: the hardware adds, which leaves NaN.
+func Abs64(a float64) float64 {
+	if a != a {
+		return quiet64(a, a, a)
+	}
+	return math.Abs(a)
+}
 
-// Neg64 flips the sign bit.
-func Neg64(a float64) float64 { return math.Float64frombits(math.Float64bits(a) ^ 1<<63) }
+// Neg64 flips the sign bit, of numbers.
+func Neg64(a float64) float64 {
+	if a != a {
+		return quiet64(a, a, a)
+	}
+	return -a
+}

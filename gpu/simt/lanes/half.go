@@ -69,16 +69,28 @@ func (s Small) FMA(m SmallMode) func(a, b, c uint32) uint32 {
 
 // MinMax is like MinMax32.
 func (s Small) MinMax(larger, flush, keepNaN, xor bool) func(a, b uint32) uint32 {
-	f := MinMax32(larger, false, keepNaN, xor)
+	f := MinMax32(larger, false, keepNaN, false)
 	m := SmallMode{Flush: flush}
 	return func(a, b uint32) uint32 {
-		return s.finish(float64(f(float32(s.operand(a, m)), float32(s.operand(b, m)))), SmallMode{})
+		var sign uint32
+		if xor { // the sign of NaN counts as well
+			sign = (a ^ b) & 0x8000
+			a, b = a&0x7fff, b&0x7fff
+		}
+		r := s.finish(float64(f(float32(s.operand(a, m)), float32(s.operand(b, m)))), SmallMode{})
+		if r == NaN16 {
+			return r
+		}
+		return r | sign
 	}
 }
 
-// Abs and Neg change the sign bit only, after flushing.
+// Abs and Neg change the sign bit only, after flushing; NaN becomes canonical.
 func (s Small) Abs(flush bool) func(a uint32) uint32 {
 	return func(a uint32) uint32 {
+		if a&0x7fff > s.Format.infinity() {
+			return NaN16
+		}
 		if flush {
 			a = s.flush(a)
 		}
@@ -89,6 +101,9 @@ func (s Small) Abs(flush bool) func(a uint32) uint32 {
 // Neg flips the sign bit.
 func (s Small) Neg(flush bool) func(a uint32) uint32 {
 	return func(a uint32) uint32 {
+		if a&0x7fff > s.Format.infinity() {
+			return NaN16
+		}
 		if flush {
 			a = s.flush(a)
 		}

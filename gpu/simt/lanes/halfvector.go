@@ -116,7 +116,8 @@ func brainPairs(slowAdd, slowMul func(a, b uint32) uint32, slowFMA func(a, b, c 
 			lo, ok := roundBrain(brain32(x)*brain32(y) + brain32(z))
 			hi, ok2 := roundBrain(brain32(x>>16)*brain32(y>>16) + brain32(z>>16))
 			d[i] = lo | hi<<16
-			if !ok || !ok2 {
+			// A product may have become zero, or a subnormal: its sign counts.
+			if !ok || !ok2 || lo<<17 == 0 && x<<17 != 0 && y<<17 != 0 || hi<<17 == 0 && x>>16<<17 != 0 && y>>16<<17 != 0 {
 				d[i] = slowFMA(x, y, z)
 			}
 		}

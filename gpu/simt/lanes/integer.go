@@ -119,10 +119,11 @@ func Div[T Int](a, b T) T {
 	return a / b // the smallest integer by -1 is itself in Go, as in hardware
 }
 
-// Rem is the remainder with the sign of a; a for division by zero.
+// Rem is the remainder with the sign of a. Of a division by zero the hardware returns
+// all ones here as well.
 func Rem[T Int](a, b T) T {
 	if b == 0 {
-		return a
+		return ^T(0)
 	}
 	return a % b
 }

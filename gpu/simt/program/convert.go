@@ -52,7 +52,7 @@ func (l *lowerer) convert() error {
 	}
 	if d.name == "tf32" {
 		return l.compute(pure{Conversion, 0, lanes.Each1(func(v float32) float32 {
-			return lanes.TF32(v, c.rounding, c.relu)
+			return lanes.TF32(v, c.rounding, c.relu, c.finite)
 		})}, word, a)
 	}
 	return l.convertScalar(c, d, a)
@@ -151,6 +151,8 @@ func common(c conversion, d, a typ) lanes.Op {
 		return nil
 	}
 	switch {
+	case d.name == "f32" && a.name == "f32":
+		return lanes.Unary(lanes.Move[uint32])
 	case d.name == "f32" && a.name == "f16":
 		return lanes.FromHalf()
 	case d.name == "f16" && a.name == "f32":
@@ -206,14 +208,18 @@ func (c conversion) lane(d, a typ) func(uint64) uint64 {
 		return func(v uint64) uint64 { return lanes.Extend(v, a.bits, a.signed()) & mask }
 	case a.kind != floating:
 		if d.name == "f64" {
+			clamp := c.clamp()
 			return func(v uint64) uint64 {
-				return math.Float64bits(lanes.IntegerTo64(lanes.Extend(v, a.bits, a.signed()), a.signed(), c.rounding))
+				return math.Float64bits(clamp(lanes.IntegerTo64(lanes.Extend(v, a.bits, a.signed()), a.signed(), c.rounding)))
 			}
 		}
 		encode := c.encoder(d)
 		return func(v uint64) uint64 {
 			return encode(lanes.IntegerOdd(lanes.Extend(v, a.bits, a.signed()), a.signed()))
 		}
+	}
+	if d.name == "f16" {
+		c.flush = false // the hardware does not, which directed rounding shows
 	}
 	decode := c.decoder(a)
 	if d.kind != floating {
@@ -225,7 +231,45 @@ func (c conversion) lane(d, a typ) func(uint64) uint64 {
 		mode := c.rounding
 		return func(v uint64) uint64 { return encode(lanes.Integral(decode(v), mode)) }
 	}
-	return func(v uint64) uint64 { return encode(decode(v)) }
+	nan := c.nan(d, a)
+	return func(v uint64) uint64 {
+		x := decode(v)
+		if x != x {
+			return nan(v)
+		}
+		return encode(x)
+	}
+}
+
+// nan returns what becomes of NaN between floating-point types. The manual leaves it
+// open; this is what an H200 does: where one of the types is f64 sign and upper bits
+// stay, of bf16 to f32 all bits, and otherwise there is one NaN.
+func (c conversion) nan(d, a typ) func(uint64) uint64 {
+	encode := c.encoder(d)
+	canonical := func(uint64) uint64 { return encode(math.NaN()) }
+	switch {
+	case c.saturate, c.relu:
+		return canonical
+	case a.name == "bf16" && d.name == "f32" && !c.flush:
+		return func(v uint64) uint64 { return v & 0xffff << 16 }
+	case a.name == "f32" && d.name == "f64" && c.flush:
+		return func(uint64) uint64 { return lanes.MoveNaN(lanes.NaN32, shape(a), shape(d)) }
+	case a.bits != 64 && d.bits != 64:
+		return canonical
+	}
+	from, to := shape(a), shape(d)
+	return func(v uint64) uint64 { return lanes.MoveNaN(v, from, to) }
+}
+
+// shape is the format of a floating-point type.
+func shape(t typ) lanes.Format {
+	switch {
+	case t.format != nil:
+		return *t.format
+	case t.bits == 64:
+		return lanes.Format{Exponent: 11, Mantissa: 52}
+	}
+	return lanes.Format{Exponent: 8, Mantissa: 23}
 }
 
 // decoder returns the value of a floating-point source.
@@ -245,9 +289,9 @@ func (c conversion) decoder(a typ) func(uint64) float64 {
 	}
 }
 
-// encoder rounds to a floating-point destination.
-func (c conversion) encoder(d typ) func(float64) uint64 {
-	clamp := func(x float64) float64 {
+// clamp returns what .relu and .sat do to a value.
+func (c conversion) clamp() func(float64) float64 {
+	return func(x float64) float64 {
 		if c.relu && !(x > 0) && x == x {
 			x = 0
 		}
@@ -259,6 +303,11 @@ func (c conversion) encoder(d typ) func(float64) uint64 {
 		}
 		return x
 	}
+}
+
+// encoder rounds to a floating-point destination.
+func (c conversion) encoder(d typ) func(float64) uint64 {
+	clamp := c.clamp()
 	switch {
 	case d.format != nil:
 		return func(x float64) uint64 { return uint64(d.format.Encode(clamp(x), c.rounding, c.finite)) }
