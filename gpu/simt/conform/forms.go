@@ -18,9 +18,6 @@ type Form struct {
 	Body string
 	// Bound is of instructions whose result the manual leaves open within limits.
 	Bound *Bound
-	// Tolerance is how far results on two devices may lie apart where the manual
-	// states no limit, for the operands that Values gives: sums of matrix products.
-	Tolerance float64
 }
 
 //go:embed sm_90.txt

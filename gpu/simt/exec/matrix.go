@@ -76,9 +76,9 @@ func (w *warp) moveMatrix(pc int, in *program.Inst, mask uint32) {
 	}
 }
 
-// multiply is mma: D = A·B + C, with products and sums in float64 or int64 and one
-// rounding. The manual leaves order and intermediate precision of floating-point
-// sums open.
+// multiply is mma: D = A·B + C. The manual leaves order and intermediate precision of
+// floating-point sums open; here they are those of an H200, which has no tensor cores
+// for the 8-bit floats in mma: their products are summed exactly and added to C.
 func (w *warp) multiply(in *program.Inst, mask uint32) {
 	s := in.Matrix
 	if mask != lanes.Full {
@@ -91,8 +91,8 @@ func (w *warp) multiply(in *program.Inst, mask uint32) {
 	// Each lane holds four bytes of rows g and g+8 of A, and of column g of B.
 	size := 4 * 32 / (s.M * s.K / len(s.ARegs)) // bytes per element
 	per := 4 / size
-	a := make([]float64, s.M*s.K)
-	b := make([]float64, s.N*s.K)
+	a, b := lanes.NewFactors(s.M*s.K), lanes.NewFactors(s.N*s.K)
+	least := smallestExponent(s.A)
 	decodeA, decodeB := decoder(s.A), decoder(s.B)
 	for lane := range lanes.Width {
 		g, t := lane/4, lane%4
@@ -100,38 +100,44 @@ func (w *warp) multiply(in *program.Inst, mask uint32) {
 			v := lanes.At[uint32](&w.file, reg.Offset)[lane]
 			row, k := g+8*(r%2), (t*4+16*(r/2))/size
 			for i := range per {
-				a[row*s.K+k+i] = decodeA(v >> (8 * size * i))
+				a.Set(row*s.K+k+i, decodeA(v>>(8*size*i)), least)
 			}
 		}
 		for r, reg := range s.BRegs {
 			v := lanes.At[uint32](&w.file, reg.Offset)[lane]
 			k := (t*4 + 16*r) / size
 			for i := range per {
-				b[g*s.K+k+i] = decodeB(v >> (8 * size * i))
+				b.Set(g*s.K+k+i, decodeB(v>>(8*size*i)), least)
 			}
 		}
 	}
-	dot := func(row, col int) float64 {
-		var sum float64
-		x, y := a[row*s.K:(row+1)*s.K], b[col*s.K:(col+1)*s.K]
-		for i := range x {
-			sum += x[i] * y[i]
-		}
-		return sum
-	}
 	for lane := range lanes.Width {
-		g, t := lane/4, lane%4
-		var sums [4]float64
-		for i := range sums {
-			sums[i] = dot(g+8*(i/2), 2*t+i%2)
-		}
-		w.accumulate(s, lane, sums)
+		w.accumulate(s, lane, a, b)
 	}
+}
+
+// smallestExponent is that of normal numbers of a type that tensor cores multiply.
+func smallestExponent(t string) int32 {
+	if t == "f16" {
+		return -14
+	}
+	return -126
+}
+
+// product is a row of A times a column of B, exactly.
+func product(a, b lanes.Factors) float64 {
+	var sum float64
+	for i, x := range a.Value {
+		sum += x * b.Value[i]
+	}
+	return sum
 }
 
 // accumulate adds to a lane's part of C and stores it in D, which may be the same
 // registers in another order.
-func (w *warp) accumulate(s *program.MatrixShape, lane int, sums [4]float64) {
+func (w *warp) accumulate(s *program.MatrixShape, lane int, a, b lanes.Factors) {
+	row := func(i int) lanes.Factors { return a.Slice((lane/4+8*(i/2))*s.K, s.K) }
+	column := func(i int) lanes.Factors { return b.Slice((lane%4*2+i%2)*s.K, s.K) }
 	var c [4]uint32
 	for i, e := range s.CRegs {
 		c[i] = lanes.At[uint32](&w.file, e.Offset)[lane]
@@ -139,21 +145,28 @@ func (w *warp) accumulate(s *program.MatrixShape, lane int, sums [4]float64) {
 	var d [4]uint32
 	switch s.C {
 	case "f16":
-		for i, sum := range sums {
+		for i := range 4 {
 			shift := 16 * (i % 2)
-			d[i/2] |= lanes.Half.Encode(sum+lanes.Half.Decode(c[i/2]>>shift&0xffff), lanes.Nearest, false) << shift
+			sum := lanes.TensorSum(row(i), column(i), lanes.Half.Decode(c[i/2]>>shift&0xffff))
+			d[i/2] |= lanes.Half.Encode(sum, lanes.Nearest, false) << shift
 		}
 	case "s32":
-		for i, sum := range sums {
-			v := int64(sum) + int64(int32(c[i]))
+		for i := range 4 {
+			v := int64(product(row(i), column(i))) + int64(int32(c[i]))
 			if s.Saturate {
 				v = min(max(v, math.MinInt32), math.MaxInt32)
 			}
 			d[i] = uint32(v)
 		}
 	default:
-		for i, sum := range sums {
-			v := float32(sum + float64(math.Float32frombits(c[i])))
+		for i := range 4 {
+			start := float64(math.Float32frombits(c[i]))
+			var v float32
+			if s.A == "e4m3" || s.A == "e5m2" {
+				v = float32(product(row(i), column(i)) + start)
+			} else {
+				v = lanes.TensorNarrow(lanes.TensorSum(row(i), column(i), start))
+			}
 			d[i] = math.Float32bits(v)
 			if v != v {
 				d[i] = lanes.NaN32
