@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/ebitengine/purego"
+
 	"mage/capture"
 	"mage/gpu/cuda"
 	"mage/unavailable"
@@ -27,7 +29,8 @@ const (
 func (Backend) Name() string { return "cupti" }
 
 // Prepare puts the library into dir. Whether CUPTI works in the program shows
-// only there: Parse returns an *unavailable.Error when it did not.
+// only there: Parse returns an *unavailable.Error when it did not. A Python script
+// may also bring a CUPTI that is not found here; a program is refused without.
 func (Backend) Prepare(ctx context.Context, dir string, r capture.Request) (capture.Plan, error) {
 	switch {
 	case r.Set != "" || len(r.Metrics) > 0:
@@ -37,6 +40,12 @@ func (Backend) Prepare(ctx context.Context, dir string, r capture.Request) (capt
 	}
 	if other := os.Getenv(injectionEnv); other != "" {
 		return capture.Plan{}, unavailable.New(what, injectionEnv+" is set already: another tool watches CUDA programs", "unset "+injectionEnv)
+	}
+	libraries := cuda.LibraryPaths("MAGE_CUPTI", "libcupti.so.13", "libcupti.so.12")
+	if r.Script == "" || os.Getenv("MAGE_CUPTI") != "" {
+		if err := opens(libraries); err != nil {
+			return capture.Plan{}, unavailable.New(what, err.Error(), installCUPTI)
+		}
 	}
 	dir, err := filepath.Abs(dir) // the program may change its directory
 	if err != nil {
@@ -53,11 +62,21 @@ func (Backend) Prepare(ctx context.Context, dir string, r capture.Request) (capt
 		Run: capture.Command{Argv: r.Argv, Env: []string{
 			injectionEnv + "=" + library,
 			"MAGE_TRACE_FILE=" + filepath.Join(dir, "trace"),
-			"MAGE_TRACE_LIBRARIES=" + strings.Join(cuda.LibraryPaths("MAGE_CUPTI", "libcupti.so.13", "libcupti.so.12"), ":"),
+			"MAGE_TRACE_LIBRARIES=" + strings.Join(libraries, ":"),
 			"MAGE_TRACE_RANGE=" + string(r.Range),
 		}},
 		Reports: []string{traces},
 	}, nil
+}
+
+// opens says why none of the libraries can be loaded, if none can.
+func opens(libraries []string) (err error) {
+	for _, path := range libraries {
+		if _, err = cuda.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // Parse reads the traces of all processes in dir.

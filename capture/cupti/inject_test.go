@@ -235,7 +235,6 @@ func TestUnavailable(t *testing.T) {
 	for name, c := range map[string]struct {
 		cupti, refuse, reason, remedy string
 	}{
-		"no library":            {filepath.Join(t.TempDir(), "absent.so"), "", "absent.so: cannot open shared object file", "install CUPTI"},
 		"another library":       {"libm.so.6", "", "no cuptiGetVersion", "install CUPTI"},
 		"too old":               {old.fake, "", "CUPTI's API version is 18", "install CUPTI"},
 		"another profiler":      {b.fake, "cuptiSubscribe:39", "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED (39)", "without another profiler"},
@@ -256,6 +255,20 @@ func TestUnavailable(t *testing.T) {
 			}
 		})
 	}
+	t.Run("no library", func(t *testing.T) {
+		t.Setenv("MAGE_CUPTI", filepath.Join(t.TempDir(), "absent.so"))
+		kept, _, err := b.trace(t, capture.All, "init")
+		if u, ok := unavailable.As(err); !ok || !strings.Contains(u.Reason, "absent.so") || !strings.Contains(u.Remedy, "install CUPTI") || kept != nil {
+			t.Errorf("%v, %+v", err, kept)
+		}
+	})
+	t.Run("no library in the program", func(t *testing.T) {
+		r := capture.Request{Argv: []string{b.program, "init"}}
+		_, _, err := capture.Run(context.Background(), elsewhere{}, r, capture.Options{Root: t.TempDir(), Force: true})
+		if u, ok := unavailable.As(err); !ok || !strings.Contains(u.Reason, "absent.so: cannot open shared object file") || !strings.Contains(u.Remedy, "install CUPTI") {
+			t.Error(err)
+		}
+	})
 	t.Run("an extra", func(t *testing.T) {
 		t.Setenv("FAKE_REFUSE", "cuptiActivityEnable-49:21")
 		_, r, err := b.trace(t, capture.All, "init launch:a")
@@ -263,6 +276,15 @@ func TestUnavailable(t *testing.T) {
 			t.Errorf("%q, %v", r.Warnings, err)
 		}
 	})
+}
+
+// elsewhere is the backend for a program that cannot see the library that Mage sees.
+type elsewhere struct{ Backend }
+
+func (e elsewhere) Prepare(ctx context.Context, dir string, r capture.Request) (capture.Plan, error) {
+	p, err := e.Backend.Prepare(ctx, dir, r)
+	p.Run.Env = append(p.Run.Env, "MAGE_TRACE_LIBRARIES=/nonexistent/absent.so")
+	return p, err
 }
 
 func TestPrepareRefuses(t *testing.T) {
@@ -276,6 +298,7 @@ func TestPrepareRefuses(t *testing.T) {
 			t.Errorf("%+v is prepared", r)
 		}
 	}
+	t.Setenv("MAGE_CUPTI", "libc.so.6")
 	t.Setenv(injectionEnv, "/another/tool.so")
 	if u, ok := unavailable.As(prepare(capture.Request{})); !ok || !strings.Contains(u.Reason, "another tool") {
 		t.Errorf("beside another tool: %v", u)

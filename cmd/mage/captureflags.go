@@ -14,6 +14,7 @@ import (
 	"mage/capture/ncu"
 	"mage/capture/nsys"
 	"mage/capture/sanitizer"
+	"mage/capture/tritonhook"
 	"mage/report/profile"
 	"mage/unavailable"
 )
@@ -41,7 +42,7 @@ type captureFlags struct {
 // backends are the profilers that this version knows; the tracers are first, in
 // the order in which they are tried when none is named.
 func backends() []capture.Backend {
-	return []capture.Backend{nsys.Backend{}, cupti.Backend{}, ncu.Backend{}, sanitizer.Backend{}}
+	return []capture.Backend{nsys.Backend{}, cupti.Backend{}, ncu.Backend{}, sanitizer.Backend{}, tritonhook.Backend{}}
 }
 
 // tracers can stand for each other: both see every launch on one timeline.

@@ -25,6 +25,10 @@ func TestProfileScripts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	packages, err := filepath.Abs("../../capture/tritonhook/testdata/packages") // stand-ins for torch and Triton
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/profile",
 		Setup: func(e *testscript.Env) error {
@@ -37,6 +41,7 @@ func TestProfileScripts(t *testing.T) {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("XDG_RUNTIME_DIR", e.WorkDir)
 			e.Setenv("REPORTS", reports)
+			e.Setenv("TRITON", packages)
 			e.Setenv("MAGE_CUPTI", "/nonexistent/lib.so")
 			for _, unset := range []string{"CUDA_VISIBLE_DEVICES", "MAGE_PYTHON", "VIRTUAL_ENV"} {
 				e.Setenv(unset, "")

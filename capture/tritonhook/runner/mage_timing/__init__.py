@@ -1,0 +1,1 @@
+"""Times the Triton kernels of a script that it runs."""
