@@ -7,6 +7,7 @@ import (
 	"mage/gpu"
 	"mage/gpu/simt"
 	"mage/gpu/simt/ptx"
+	"mage/kernels/triton"
 )
 
 // FuzzExecute checks that whatever loads also runs: to its end, or to an error,
@@ -25,6 +26,28 @@ func FuzzExecute(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(features)
+	index, err := triton.Compiled()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, k := range index.Kernels {
+		text, err := triton.PTX(k)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	// Instructions that wait, print and reach across lanes, a line each.
+	for _, s := range []string{
+		"mbarrier.init.shared.b64 [dyn], 3; mbarrier.arrive.shared.b64 %d9, [dyn], 2; W: mbarrier.try_wait.shared.b64 %p1, [dyn], %d9; @!%p1 bra W;",
+		"mbarrier.init.shared.b64 [dyn], 40; mbarrier.arrive.expect_tx.shared.b64 _, [dyn], 8; mbarrier.complete_tx.shared.b64 [dyn], 8; cp.async.mbarrier.arrive.shared.b64 [dyn];",
+		"atom.global.add.v4.f32 {%f1, %f2, %f3, %f4}, [%d2], {%f1, %f2, %f3, %f4}; red.global.add.noftz.v2.bf16x2 [%d2], {%r5, %r6};",
+		"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2,%r3,%r4}, {%r5,%r6}, {%f1,%f2,%f3,%f4}; ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r5,%r6}, [dyn];",
+		"bmsk.clamp.b32 %r5, %r1, 40; szext.wrap.s32 %r6, %r5, %r1; fns.b32 %r7, %r5, %r1, -3; cvt.pack.sat.u8.s32.b32 %r8, %r5, %r6, %r7; lop3.b32 %r9, %r1, %r2, %r3, 0xe8;",
+		"shfl.sync.bfly.b32 %r5|%p1, %r1, %r2, %r3, -1; match.any.sync.b32 %r6, %r5, -1; redux.sync.max.s32 %r7, %r6, -1; bar.red.popc.u32 %r8, 1, 64, %p1;",
+	} {
+		f.Add([]byte(header + prologue + s + "\nret;\n}"))
+	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		tree, err := ptx.Parse("fuzz.ptx", src)
 		if err != nil {

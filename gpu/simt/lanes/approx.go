@@ -12,8 +12,17 @@ func Approx32(f func(float64) float64, flush bool) Op {
 		return Each1(func(a float32) float32 { return m.finish32(float32(f(m.operand32(a)))) })
 	}
 	return Unary(func(d, a *[Width]float32) {
-		for i := range d {
-			r := float32(f(float64(a[i])))
+		// Widening and the function are loops of their own: a conversion waits for the
+		// register that it writes, which would tie each lane to the one before.
+		var x [Width]float64
+		for i, v := range a {
+			x[i] = float64(v)
+		}
+		for i, v := range x {
+			x[i] = f(v)
+		}
+		for i, v := range x {
+			r := float32(v)
 			if r != r {
 				r = nan32
 			}
