@@ -12,11 +12,23 @@ import (
 )
 
 type doctorCommand struct {
-	JSON bool `help:"Print JSON."`
+	JSON     bool   `help:"Print JSON."`
+	Ceilings bool   `help:"Measure what the GPU can do at best: bandwidths, arithmetic, launches (docs/ceilings.md); takes seconds."`
+	Output   string `help:"With --ceilings: keep them in this file as well." type:"path" placeholder:"FILE"`
+	GPU      int    `help:"With --ceilings: ordinal of the GPU." default:"0"`
 }
 
 func (c *doctorCommand) Run(s *session) error {
-	findings := doctor.Examine(s.ctx, doctor.Options{})
+	if c.Ceilings {
+		return c.ceilings(s)
+	}
+	if c.Output != "" {
+		return &exitError{exitUsage, "--output is for --ceilings"}
+	}
+	return c.print(s, doctor.Examine(s.ctx, doctor.Options{}))
+}
+
+func (c *doctorCommand) print(s *session, findings []doctor.Finding) error {
 	if c.JSON {
 		enc := json.NewEncoder(s.stdout)
 		enc.SetIndent("", "  ")

@@ -1,0 +1,38 @@
+package ceiling
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mage/gpu"
+)
+
+// mostDrift of the clock between two readings raises a doubt, as in an experiment.
+const mostDrift = 0.05
+
+// doubts are conditions around a measurement that may have lowered what it shows.
+func doubts(before, after gpu.State) []string {
+	var out []string
+	if a, b := before.SMClockMHz, after.SMClockMHz; a != nil && b != nil && *a > 0 {
+		if d := float64(*b)/float64(*a) - 1; d < -mostDrift {
+			out = append(out, fmt.Sprintf("the clock fell from %d to %d MHz", *a, *b))
+		}
+	}
+	throttle := slices.Concat(before.Throttle, after.Throttle)
+	slices.Sort(throttle)
+	if throttle = slices.Compact(throttle); len(throttle) > 0 {
+		out = append(out, "throttled: "+strings.Join(throttle, ", "))
+	}
+	if n := max(others(before), others(after)); n > 0 {
+		out = append(out, fmt.Sprintf("%d other processes on the device", n))
+	}
+	return out
+}
+
+func others(s gpu.State) int {
+	if s.OtherProcesses == nil {
+		return 0
+	}
+	return *s.OtherProcesses
+}
