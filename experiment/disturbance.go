@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"time"
 
 	"mage/gpu"
 )
@@ -14,6 +15,47 @@ const (
 	clockDrift = 0.05 // relative change of the SM clock within or between cells
 	stealLimit = 5.0  // percent of processor time taken by the hypervisor
 )
+
+// Limits of waiting for a device that long kernels have brought to its power
+// limit. Slowed clocks would spoil the cells that follow: cells are short, and
+// what one of them draws is gone after a second, by which the driver averages.
+const (
+	restPower = 0.75 // of the power limit: below it the next cell has room
+	restStep  = 50 * time.Millisecond
+	restLimit = 3 * time.Second
+)
+
+// rested reads an arm's device, after a rest if it is slowed or near its power
+// limit. A device that does not recover is measured, the cell labelled, and none
+// waits for it again before it has. A state that can't be read is an empty one;
+// doctor says why.
+func (r *runner) rested(a arm) gpu.State {
+	for waited := time.Duration(0); ; waited += restStep {
+		s, _ := a.impl.State()
+		if !tired(s, r.powerLimit(a.Device)) {
+			delete(r.tired, a.Device)
+			return s
+		}
+		if r.tired[a.Device] || waited >= restLimit {
+			r.tired[a.Device] = true
+			return s
+		}
+		r.sleep(restStep)
+	}
+}
+
+func tired(s gpu.State, limit *float64) bool {
+	return len(s.Throttle) > 0 || limit != nil && s.PowerW != nil && *s.PowerW > restPower**limit
+}
+
+func (r *runner) powerLimit(device string) *float64 {
+	for _, d := range r.lab.Devices {
+		if d.ID == device {
+			return d.PowerLimitW
+		}
+	}
+	return nil
+}
 
 // disturbances says what in the device's state makes a cell's samples doubtful.
 // usual is the SM clock of earlier quiet cells in the session, 0 if unknown;

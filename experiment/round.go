@@ -69,13 +69,15 @@ func (w *caseWork) alive() bool {
 	return slices.ContainsFunc(w.entrants, (*entrant).timed)
 }
 
-// roundUntilQuiet measures one round, again when it was disturbed. Every attempt
-// is retained and then told; what disturbed the last one is returned.
+// roundUntilQuiet measures one round, and again the cells of it that were
+// disturbed. Every attempt is retained and then told; what disturbed the last one
+// is returned.
 func (r *runner) roundUntilQuiet(ctx context.Context, w *caseWork, round int, tell func(attempt []evidence.Line)) ([]string, error) {
 	already, _ := r.state.Complete(w.id, round)
 	first := already + 1
+	var again map[string]bool // nil for every cell
 	for attempt := first; ; attempt++ {
-		lines, err := r.round(ctx, w, round, attempt)
+		lines, err := r.round(ctx, w, round, attempt, again)
 		if err != nil {
 			// What was measured before the interruption is kept, and labelled.
 			for i := range lines {
@@ -106,6 +108,12 @@ func (r *runner) roundUntilQuiet(ctx context.Context, w *caseWork, round int, te
 		if attempt-first+1 >= r.spec.Repeats {
 			return why, nil
 		}
+		again = map[string]bool{}
+		for _, l := range lines {
+			if len(l.Disturbed) > 0 {
+				again[l.Mode+" "+l.Cache] = true
+			}
+		}
 	}
 }
 
@@ -118,15 +126,19 @@ func disturbedOf(lines []evidence.Line) []string {
 	return slices.Compact(out)
 }
 
-// round measures every arm once in every cell, in the round's order. Cells are
-// the outer loop: arms that are compared are measured next to each other.
-func (r *runner) round(ctx context.Context, w *caseWork, round, attempt int) ([]evidence.Line, error) {
+// round measures every arm once in every cell, or in those to measure again, in
+// the round's order. Cells are the outer loop: arms that are compared are measured
+// next to each other.
+func (r *runner) round(ctx context.Context, w *caseWork, round, attempt int, again map[string]bool) ([]evidence.Line, error) {
 	var lines []evidence.Line
 	entrants := slices.DeleteFunc(slices.Clone(w.entrants), func(e *entrant) bool { return e.arm.untimed != nil })
 	sequence := order(len(entrants), round)
 	drawn := r.drawCells(w, entrants)
 	for _, m := range r.modes {
 		for _, cache := range r.spec.Caches {
+			if again != nil && !again[cellName(m, timing.Cache(cache))] {
+				continue
+			}
 			for position, i := range sequence {
 				if err := ctx.Err(); err != nil {
 					return lines, err
@@ -208,8 +220,7 @@ func (r *runner) cell(w *caseWork, e *entrant, m timing.Mode, cache timing.Cache
 		r.fail(w, e, round, err.Error())
 		return evidence.Line{}, false
 	}
-	// A state that can't be read is an empty one; doctor says why.
-	before, _ := e.arm.impl.State()
+	before := r.rested(e.arm)
 	reading, err := e.op.Measure(r.request(e, m, cache))
 	after, _ := e.arm.impl.State()
 	if u, ok := lack(err); ok {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"mage/contract/refcache"
 	"mage/evidence"
@@ -106,12 +107,14 @@ type runner struct {
 	session  int
 	resumed  bool
 	clocks   map[string]*clockHistory
-	company  map[string]int // other processes on each device at the start
+	company  map[string]int  // other processes on each device at the start
+	tired    map[string]bool // devices that no rest helped
+	sleep    func(time.Duration)
 }
 
 func newRunner(spec *Spec, lab *Lab, opt Options) (*runner, error) {
 	r := &runner{spec: spec, lab: lab, opt: opt, progress: opt.Progress,
-		clocks: map[string]*clockHistory{}, company: map[string]int{}}
+		clocks: map[string]*clockHistory{}, company: map[string]int{}, tired: map[string]bool{}, sleep: time.Sleep}
 	if r.progress == nil {
 		r.progress = Silent{}
 	}

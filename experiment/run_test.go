@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"mage/evidence"
 	"mage/gate"
@@ -176,8 +177,9 @@ func TestDisturbedRoundIsKeptAndMeasuredAgain(t *testing.T) {
 			}
 		}
 	}
-	if attempts[1] != 4 || attempts[2] != 4 {
-		t.Errorf("lines per attempt of round 1: %v, want 4 and 4", attempts)
+	// Of the two cells with two arms each, one was disturbed.
+	if attempts[1] != 4 || attempts[2] != 2 {
+		t.Errorf("lines per attempt of round 1: %v, want 4 and 2", attempts)
 	}
 	if !slices.ContainsFunc(run.Events, func(e evidence.Event) bool { return e.What == "round-disturbed" }) {
 		t.Error("no event says why")
@@ -258,5 +260,41 @@ func TestARunWithoutASingleArmIsRefused(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(results); len(left) != 0 {
 		t.Errorf("left %v", left)
+	}
+}
+
+func TestACellWaitsForADeviceAtItsPowerLimit(t *testing.T) {
+	limit := 700.0
+	state := func(watts float64, throttle ...string) gpu.State {
+		return gpu.State{PowerW: &watts, Throttle: throttle}
+	}
+	for _, c := range []struct {
+		states []gpu.State
+		rests  int
+		last   float64
+	}{
+		{[]gpu.State{state(100)}, 0, 100},
+		{[]gpu.State{{}}, 0, 0},
+		{[]gpu.State{state(690), state(600), state(500)}, 2, 500},
+		{[]gpu.State{state(300, "sw-power-cap"), state(290)}, 1, 290},
+		{[]gpu.State{state(650, "sw-power-cap")}, int(restLimit / restStep), 650}, // for ever
+	} {
+		a := &fake{name: "fake/a", us: 10}
+		l := lab(a)
+		l.Devices[0].PowerLimitW = &limit
+		r, err := newRunner(parse(t, strings.Replace(fakeSpec, `["fake/a", "fake/b", "cuda/first"]`, `["fake/a"]`, 1)), l, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rests := 0
+		r.sleep = func(time.Duration) { rests++ }
+		a.states = c.states
+		s := r.rested(r.arms[0])
+		if rests != c.rests || (s.PowerW != nil) != (c.last > 0) || s.PowerW != nil && *s.PowerW != c.last {
+			t.Errorf("%v: %d rests, ended with %v", c.states, rests, s.PowerW)
+		}
+		if r.rested(r.arms[0]); rests != c.rests {
+			t.Errorf("%v: a device that does not recover is waited for again", c.states)
+		}
 	}
 }
