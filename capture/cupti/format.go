@@ -16,6 +16,8 @@ import (
 //	I version                        of CUPTI's API
 //	V number major minor name        a device
 //	T start|stop time                tracing begins, ends
+//	S time                           all is handed over, and nothing is under way
+//	U time                           not any more: there is a context again
 //	N number name                    a kernel's name, ahead of its first use
 //	A domain id name                 the name of a driver (1) or runtime (2) call
 //	K name start end device context stream correlation grid×3 block×3 registers static dynamic local graph node
@@ -111,7 +113,11 @@ func (r *reader) fields(letter byte, l *line) error {
 	case 'T':
 		if l.word() == "start" {
 			t.starts++
+			t.settled = false
 		}
+		l.u64()
+	case 'S', 'U':
+		t.settled = letter == 'S'
 		l.u64()
 	case 'N':
 		number := l.u64()

@@ -77,6 +77,9 @@ func TestTraced(t *testing.T) {
 		"exec before CUDA":               {capture.All, "exec init launch:a", "a"},
 		"CUDA in a child only":           {capture.All, "fork init launch:a", "a"},
 		"a child that only exits":        {capture.All, "init launch:a fork-exit launch:b", "a b"},
+		"_exit after the range":          {capture.CUDA, "init start launch:a stop launch:b _exit", "a"},
+		"_exit after the last context":   {capture.All, "init context context release launch:a release _exit", "a"},
+		"two lives of a context":         {capture.All, "init context launch:a release context launch:b release _exit", "a b"},
 		"another name at the same place": {capture.All, "init unload", "first_name other_name"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -173,12 +176,17 @@ func TestFailures(t *testing.T) {
 		"an empty range":             {capture.CUDA, "init launch:a start stop launch:b", "", capture.Empty, "between cudaProfilerStart and", ""},
 		"a failing program":          {capture.All, "init launch:a return:3", "", capture.TargetFailed, "exit code 3", "a"},
 		"_exit":                      {capture.All, "init launch:a launch:b _exit", "FAKE_PERIODIC=1", capture.Invalid, "without handing over its last records", "a b"},
+		"_exit with a context":       {capture.All, "init context context launch:a release launch:b _exit", "FAKE_PERIODIC=1", capture.Invalid, "without handing over its last records", "a b"},
+		"_exit after more work":      {capture.All, "init context launch:a release launch:b _exit", "FAKE_PERIODIC=1", capture.Invalid, "without handing over its last records", "a b"},
+		"_exit with a new context":   {capture.All, "init context launch:a release context launch:b _exit", "", capture.Invalid, "without handing over its last records", "a"},
+		"_exit in another range":     {capture.CUDA, "init start launch:a stop start launch:b _exit", "", capture.Invalid, "without handing over its last records", "a"},
+		"_exit in a second range":    {capture.CUDA, "init start launch:a stop start launch:b _exit", "FAKE_PERIODIC=1", capture.Invalid, "without handing over its last records", "a b"},
 		"kill -9":                    {capture.All, "init launch:a kill", "FAKE_PERIODIC=1", capture.Killed, "killed", ""},
 		"SIGTERM":                    {capture.All, "init launch:a term", "", capture.Killed, "terminated", ""},
 		"a full disk":                {capture.All, "limit init many:3000", "FAKE_PERIODIC=1", capture.Invalid, "could not be written any further", "some"},
 		"dropped records":            {capture.All, "init launch:a", "FAKE_DROPS=7", capture.Invalid, "dropped 7 records", "a"},
 		"a time that runs backwards": {capture.All, "init launch:a backwards", "", capture.Invalid, "duration of -0.005", "a backwards"},
-		"another user of CUPTI":      {capture.All, "init take-over launch:a", "", capture.Invalid, "took over CUPTI", "a"},
+		"another user of CUPTI":      {capture.All, "init take-over launch:a", "", capture.Invalid, "took over CUPTI", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if k, v, ok := strings.Cut(c.env, "="); ok {

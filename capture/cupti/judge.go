@@ -40,22 +40,22 @@ func (t *trace) complete() error {
 		}
 	}
 	switch {
-	case !t.ended && t.torn:
-		return t.invalid("it ended while its last records were being written; they are missing")
-	case !t.ended:
-		return t.invalid("it ended without handing over its last records: up to the last 0.2 s are missing")
 	case t.lost > 0:
 		return t.invalid("CUPTI dropped %d records", t.lost)
-	case t.notReturned > 0:
-		return t.invalid("something else in it took over CUPTI (torch.profiler does), and %d buffers of records went there", t.notReturned)
+	case t.notReturned > 0 && len(t.kernels)+len(t.copies)+len(t.fills)+len(t.calls)+len(t.allocations) == 0:
+		return t.invalid("something else in it took over CUPTI (torch.profiler does), and all records went there")
+	case t.ended || t.settled:
+		return nil
+	case t.torn:
+		return t.invalid("it ended while its last records were being written; they are missing")
 	}
-	return nil
+	return t.invalid("it ended without handing over its last records: up to the last 0.2 s are missing")
 }
 
 func (t *trace) invalid(format string, args ...any) error {
 	f := &capture.Failure{Outcome: capture.Invalid, Reason: t.String() + ": " + fmt.Sprintf(format, args...)}
-	if !t.ended {
-		f.Remedy = "a program that ends by exit, or by returning from main, hands over everything"
+	if !t.ended && t.lost == 0 {
+		f.Remedy = "a program hands over everything when it exits, releases its last context, or calls cudaProfilerStop with --capture-range cuda"
 	}
 	return f
 }

@@ -2,7 +2,7 @@ package cupti
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,8 +12,8 @@ import (
 	"mage/unavailable"
 )
 
-//go:embed inject/inject.c
-var source []byte
+//go:embed inject/inject.c inject/*.h
+var source embed.FS
 
 //go:embed inject/linux_amd64.so
 var library []byte
@@ -41,11 +41,15 @@ func compile(ctx context.Context, path string) error {
 	if err != nil {
 		return unavailable.New(what, "there is no built library for "+runtime.GOARCH+", and no C compiler to make one", "install cc")
 	}
-	c := strings.TrimSuffix(path, ".so") + ".c"
-	if err := os.WriteFile(c, source, 0o644); err != nil {
+	work, err := os.MkdirTemp("", "mage-cupti-")
+	if err != nil {
 		return err
 	}
-	defer os.Remove(c)
+	defer os.RemoveAll(work)
+	if err := os.CopyFS(work, source); err != nil {
+		return err
+	}
+	c := filepath.Join(work, "inject", "inject.c")
 	cmd := exec.CommandContext(ctx, compiler, "-std=gnu11", "-Os", "-fPIC", "-fvisibility=hidden", "-shared",
 		"-Wl,-z,nodelete", "-o", path, c, "-ldl", "-lpthread")
 	if out, err := cmd.CombinedOutput(); err != nil {

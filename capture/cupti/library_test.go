@@ -79,7 +79,7 @@ func TestLibraryIsOfThisSource(t *testing.T) {
 			t.Errorf("%s has changed: run inject/build.sh", name)
 		}
 	}
-	if files != 3 {
+	if files != 6 {
 		t.Errorf("inject.sums names %d files", files)
 	}
 }
@@ -113,7 +113,7 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// TestOffsets compares where inject.c reads with NVIDIA's header, by the C
+// TestOffsets compares where records.h reads with NVIDIA's header, by the C
 // compiler's own arithmetic.
 func TestOffsets(t *testing.T) {
 	include := os.Getenv("MAGE_CUDA_INCLUDE")
@@ -159,18 +159,22 @@ func compareOffsets(t *testing.T, version int, out string) {
 		got.WriteString(line)
 	}
 	if want := offsetsRead(t); got.String() != want {
-		t.Errorf("CUpti_ActivityKernel%d: the header has\n%s\nand inject.c reads\n%s", version, got.String(), want)
+		t.Errorf("CUpti_ActivityKernel%d: the header has\n%s\nand records.h reads\n%s", version, got.String(), want)
 	}
 }
 
-// offsetsRead takes the offsets and sizes out of inject.c, in its order.
+// offsetsRead takes the offsets and sizes out of records.h, in its order.
 func offsetsRead(t *testing.T) string {
 	t.Helper()
-	src := string(source)
+	text, err := source.ReadFile("inject/records.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := string(text)
 	at := strings.Index(src, "static void record(")
 	api := strings.Index(src, "static void call(")
 	if at < 0 || api < 0 {
-		t.Fatal("inject.c has no record() or call()")
+		t.Fatal("records.h has no record() or call()")
 	}
 	fields := regexp.MustCompile(`fields\(r, "(\d+)", \(const uint8_t\[\]\)\{([\d, ]+)\}\)`)
 	print := func(kind string, m []string) string {

@@ -5,6 +5,9 @@ import "fmt"
 // record reads a line that CUPTI's own record gave.
 func (r *reader) record(letter byte, l *line) error {
 	t := r.t
+	if letter == 'K' || letter == 'C' || letter == 'F' {
+		t.settled = false // calls alone, after the last context, are not missed
+	}
 	switch letter {
 	case 'K':
 		number := l.u64()

@@ -21,8 +21,9 @@ type trace struct {
 	problems []problem // calls of CUPTI that failed
 	torn     bool      // the last line is not whole
 	ended    bool      // the end was written: nothing is missing
-	// notReturned counts buffers of ours that CUPTI kept to the end: somebody
-	// else took over its callbacks, and records went there.
+	settled  bool      // the end may be missing: no work on the GPU followed
+	// notReturned counts buffers that CUPTI kept to the end. It may keep empty
+	// ones; but if nothing at all came back, records went to somebody else.
 	notReturned uint64
 }
 

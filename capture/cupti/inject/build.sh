@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds linux_amd64.so from inject.c and records both in inject.sums.
+# Builds linux_amd64.so from inject.c with its headers and records all in inject.sums.
 #
 #   capture/cupti/inject/build.sh          build
 #   capture/cupti/inject/build.sh --check  fail if the library is not that source's: by a
@@ -32,7 +32,7 @@ build() {
 }
 
 sums() {
-	sha256sum inject.c build.sh linux_amd64.so
+	sha256sum build.sh cupti.h inject.c linux_amd64.so output.h records.h
 	printf 'compiler %s\nlinker %s\n' "$compiler" "$linker"
 }
 

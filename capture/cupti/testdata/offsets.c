@@ -1,5 +1,5 @@
-/* Prints where NVIDIA's header has the fields that inject.c reads, "kind offset
- * size" a line, in the order in which inject.c prints them. */
+/* Prints where NVIDIA's header has the fields that records.h reads, "kind offset
+ * size" a line, in the order in which records.h prints them. */
 #include <stddef.h>
 #include <stdio.h>
 

@@ -36,6 +36,8 @@ int main(int argc, char **argv) {
     else if (!strcmp(a, "device")) ((void (*)(void))fake("fake_device"))();
     else if (!strcmp(a, "memory")) ((void (*)(void))fake("fake_memory"))();
     else if (!strcmp(a, "take-over")) ((void (*)(void))fake("fake_take_over"))();
+    else if (!strcmp(a, "context")) ((void (*)(int))fake("fake_context"))(1);
+    else if (!strcmp(a, "release")) ((void (*)(int))fake("fake_context"))(0);
     else if (!strcmp(a, "start")) ((void (*)(int))fake("fake_profiler"))(1);
     else if (!strcmp(a, "stop")) ((void (*)(int))fake("fake_profiler"))(0);
     else if (!strncmp(a, "launch:", 7)) /* launch:NAME, 1.5 µs */
