@@ -1,0 +1,31 @@
+package ceiling
+
+import (
+	"strings"
+
+	"mage/roofline"
+)
+
+// Roofs are the ceilings as package roofline takes them: medians of what was
+// confirmed. What was not measured is absent.
+func (f *File) Roofs() roofline.Roofs {
+	r := roofline.Roofs{Device: f.Device.Name, UUID: f.Device.UUID, LaunchUS: map[string]float64{}}
+	writes := map[string]float64{"dram-write": 1, "dram-copy": 0.5, "dram-triad": 1. / 3, "l2-copy": 0.5}
+	resources := map[string]roofline.Resource{
+		"dram-read": roofline.DRAM, "dram-write": roofline.DRAM, "dram-copy": roofline.DRAM, "dram-triad": roofline.DRAM,
+		"l2-read": roofline.L2, "l2-copy": roofline.L2, "shared-read": roofline.Shared,
+		"fp32-fma": roofline.FP32, "fp64-fma": roofline.FP64,
+		"tensor-fp16": roofline.TensorFP16, "tensor-bf16": roofline.TensorBF16, "tensor-tf32": roofline.TensorTF32,
+	}
+	for _, c := range f.Ceilings {
+		if c.Confirmed == nil {
+			continue
+		}
+		if mode, ok := strings.CutPrefix(c.Name, "launch-"); ok {
+			r.LaunchUS[mode] = c.Confirmed.Median
+		} else if to, ok := resources[c.Name]; ok {
+			r.Roofs = append(r.Roofs, roofline.Roof{Name: c.Name, Resource: to, Rate: c.Confirmed.Median, Writes: writes[c.Name]})
+		}
+	}
+	return r
+}

@@ -1,0 +1,92 @@
+package roofline
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// find returns the demand on a resource, or one of nothing.
+func find(w Work, r Resource) Demand {
+	if i := slices.IndexFunc(w.Demands, func(d Demand) bool { return d.Resource == r }); i >= 0 {
+		return w.Demands[i]
+	}
+	return Demand{}
+}
+
+func TestFromContract(t *testing.T) {
+	const MB = 1e6
+	for _, c := range []struct {
+		name                 string
+		bytes, written, l2   float64
+		cold                 bool
+		dram, l2Bytes, share float64
+	}{
+		{"hot and small", 25 * MB, 12 * MB, 50 * MB, false, 0, 25 * MB, 0},
+		{"cold and small", 25 * MB, 12 * MB, 50 * MB, true, 13 * MB, 25 * MB, 0},
+		{"hot and large", 500 * MB, 250 * MB, 50 * MB, false, 450 * MB, 500 * MB, 0.5},
+		{"cold and large", 500 * MB, 250 * MB, 50 * MB, true, 450 * MB, 500 * MB, 200. / 450},
+		{"no L2 known", 25 * MB, 12 * MB, 0, false, 0, 25 * MB, 0},
+	} {
+		w := FromContract(FP32, 7, c.bytes, c.written, c.l2, c.cold)
+		d := find(w, DRAM)
+		if math.Abs(d.Amount.Value-c.dram) > 1 || find(w, L2).Amount.Value != c.l2Bytes || find(w, FP32).Amount != (Amount{7, Contract}) {
+			t.Errorf("%s: %+v", c.name, w)
+		}
+		if c.dram > 0 && math.Abs(*d.Writes-c.share) > 1e-9 {
+			t.Errorf("%s: %g of it are written", c.name, *d.Writes)
+		}
+		if c.dram == 0 && !slices.Contains(w.Unknown, "bytes of DRAM: the L2 may hold everything") {
+			t.Errorf("%s: %v", c.name, w.Unknown)
+		}
+	}
+	if UnitOf("bf16") != TensorBF16 || UnitOf("int8") != "" || len(FromContract("", 7, 0, 0, 0, true).Demands) > 0 {
+		t.Error("a unit that is not known")
+	}
+}
+
+func TestFromCounters(t *testing.T) {
+	values := map[string]float64{dramRead: 300, dramWrite: 100, l2Sectors: 20, duration: 2e-6, tensor: 0}
+	for _, o := range operations {
+		values[operationCounter(o.counter)] = 10
+	}
+	work := func() Work {
+		return FromCounters(func(name string) (float64, string, bool) {
+			v, ok := values[name]
+			unit := "inst"
+			if name == duration {
+				unit = "s"
+			}
+			return v, unit, ok
+		}, []string{tensor})
+	}
+	w := work()
+	if w.TimeUS.Value != 2 || find(w, DRAM).Amount != (Amount{400, "ncu"}) || *find(w, DRAM).Writes != 0.25 || find(w, L2).Amount.Value != 640 || len(w.Unknown) > 0 {
+		t.Errorf("%+v", w)
+	}
+	// 1 + 1 + 2 per instruction, twice that of pairs of halves.
+	if find(w, FP32).Amount.Value != 40 || find(w, FP64).Amount.Value != 40 || find(w, FP16).Amount.Value != 80 {
+		t.Errorf("%+v", w)
+	}
+	values[tensor] = 5
+	if w := work(); len(w.Unknown) != 1 || !strings.HasPrefix(w.Unknown[0], "FLOPs of tensor cores: they worked") {
+		t.Errorf("%v", w.Unknown)
+	}
+	delete(values, tensor)
+	if w := work(); len(w.Unknown) != 1 || !strings.HasPrefix(w.Unknown[0], "FLOPs of tensor cores: not measured") {
+		t.Errorf("%v", w.Unknown)
+	}
+	delete(values, operationCounter("ffma"))
+	delete(values, dramWrite)
+	delete(values, l2Sectors)
+	w = work()
+	if len(w.Demands) > 0 {
+		t.Errorf("%+v", w.Demands)
+	}
+	for _, name := range []string{dramRead, duration, tensor, l2Sectors} {
+		if !slices.Contains(Counters(), name) {
+			t.Errorf("%s is not asked for", name)
+		}
+	}
+}
