@@ -110,8 +110,15 @@ func TestCompiledFeatures(t *testing.T) {
 		}),
 		"transpose_conflicts": transposed,
 		"transpose_padded":    transposed,
-		"print":               each(func(_ int, x float64) float64 { return x }),
-		"async_copy":          each(func(i int, _ float64) float64 { return float64(in[255-i]) }),
+		"wmma": each(func(i int, _ float64) float64 {
+			s := 1.0 // of the transposed product
+			for k := range 16 {
+				s += float64(in[i%16*16+k]) * float64(in[255-(i/16*16+k)])
+			}
+			return 2 * s
+		}),
+		"print":      each(func(_ int, x float64) float64 { return x }),
+		"async_copy": each(func(i int, _ float64) float64 { return float64(in[255-i]) }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := runFeature(t, image, "k_"+name, in, want(in))

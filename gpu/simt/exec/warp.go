@@ -183,6 +183,8 @@ func (w *warp) impure(p *path, in *program.Inst, mask uint32) {
 		w.mbarrier(in, mask)
 	case program.LoadMatrix, program.StoreMatrix:
 		w.moveMatrix(p.pc-1, in, mask)
+	case program.WarpMatrix:
+		w.warpMatrix(p.pc-1, in, mask)
 	case program.MultiplyMatrix:
 		w.multiply(in, mask)
 	}

@@ -69,6 +69,8 @@ func (l *lowerer) family(opcode string) func() error {
 		return l.control
 	case "bar", "barrier", "membar", "fence":
 		return l.synchronise
+	case "wmma":
+		return l.wmma
 	case "mbarrier":
 		return l.mbarrier
 	case "shfl", "vote", "match", "redux", "activemask", "elect":

@@ -79,6 +79,7 @@ const (
 	LoadMatrix
 	StoreMatrix
 	MultiplyMatrix
+	WarpMatrix // wmma
 	MBarrier
 	Print // vprintf: Regs A, B and D are the places of its parameters in local memory
 	ConvertAddress
@@ -138,6 +139,7 @@ type Inst struct {
 	Memory       *Memory
 	Warp         *Warp
 	Matrix       *MatrixShape
+	Wmma         *Wmma
 	Pos          ptx.Pos
 	Source       ptx.Source
 	Text         string // "ld.global.nc.f32"

@@ -2,6 +2,7 @@
 // for 256 floats of output that holds zeros, and a counter that is zero; it runs as
 // 2 blocks of 128 threads.
 #include <cuda_fp16.h>
+#include <mma.h>
 #include <cuda_bf16.h>
 #define KERNEL(name) extern "C" __global__ void __launch_bounds__(128) k_##name(const float* in, float* out, unsigned* counter)
 #define I (blockIdx.x * 128 + threadIdx.x)
@@ -114,4 +115,33 @@ KERNEL(print) {
     out[I] = in[I];
     if (threadIdx.x % 64 == 1)
         printf("%s %d/%u: %6.2f|%-8.3e|%g %lld 0x%04X %c %% %hhd\n", "block", (int)blockIdx.x, threadIdx.x, in[I], 1.5, 0.25, 1ll << 40, 255, 'q', 513);
+}
+
+// A row-major times B column-major, and their product added to itself.
+KERNEL(wmma) {
+    __shared__ __align__(32) __half a[256], b[256];
+    __shared__ __align__(32) float c[256];
+    a[I] = __float2half(in[I]);
+    b[I] = __float2half(in[255 - I]);
+    a[(I + 128) % 256] = __float2half(in[(I + 128) % 256]);
+    b[(I + 128) % 256] = __float2half(in[255 - (I + 128) % 256]);
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        using namespace nvcuda;
+        wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> fa;
+        wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::col_major> fb;
+        wmma::fragment<wmma::accumulator, 16, 16, 16, float> fc;
+        wmma::fill_fragment(fc, 1.0f);
+        wmma::load_matrix_sync(fa, a, 16);
+        wmma::load_matrix_sync(fb, b, 16);
+        wmma::mma_sync(fc, fa, fb, fc);
+        wmma::store_matrix_sync(c, fc, 16, wmma::mem_row_major);
+        __syncwarp();
+        wmma::load_matrix_sync(fc, c, 16, wmma::mem_col_major);
+        __syncwarp();
+        for (int i = 0; i < fc.num_elements; i++) fc.x[i] *= 2;
+        wmma::store_matrix_sync(c, fc, 16, wmma::mem_row_major);
+    }
+    __syncthreads();
+    out[I] = c[I];
 }
