@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"mage/gpu"
 	"mage/gpu/simt"
 )
 
