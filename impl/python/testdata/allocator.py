@@ -9,6 +9,7 @@ merges with free neighbours of its segment.
 """
 
 import bisect
+import os
 import random
 import sys
 
@@ -42,7 +43,7 @@ class Tensor:
 
 
 class Allocator:
-    uint8, device = None, None
+    uint8, float32, device = None, "float32", None
 
     def __init__(self, rng):
         self.rng, self.next, self.segments = rng, 1 << 32, []
@@ -98,17 +99,42 @@ class Allocator:
 
 
 class GPU:
-    """What Slots needs of a device. Poisoned ranges are remembered."""
+    """What Slots needs of a device. Poisoned and read ranges are remembered."""
 
     def __init__(self, rng):
-        self.torch, self.device, self.poisoned = Allocator(rng), None, []
+        self.torch, self.device, self.owner, self.driver = Allocator(rng), None, None, self
+        self.poisoned, self.gotten = [], []
+
+    def inside(self, at, count):
+        # The driver knows allocations of its own: a call stays inside of one.
+        return any(low <= at and at + count <= high for low, high in self.torch.segments)
 
     def fill(self, at, value, count):
-        # The driver knows allocations of its own: a memset stays inside of one.
-        assert any(low <= at and at + count <= high for low, high in self.torch.segments), "a memset crosses two segments"
+        assert self.inside(at, count), "a memset crosses two segments"
         self.poisoned.append((at, at + count))
 
+    def read(self, at, count):
+        assert self.inside(at, count), "a copy crosses two segments"
+        self.gotten.append((at, at + count))
+        return b""
+
     def synchronize(self):
+        pass
+
+
+class Result(Tensor):
+    """A tensor with what the gate asks of a result."""
+
+    def __init__(self, tensor):
+        self.tensor, self.shape, self.dtype = tensor, [tensor.numel() // 4], Allocator.float32
+
+    def data_ptr(self):
+        return self.tensor.data_ptr()
+
+    def is_contiguous(self):
+        return True
+
+    def __del__(self):
         pass
 
 
@@ -126,17 +152,39 @@ def covers(ranges, low, high):
     return low >= high
 
 
+def merged(ranges):
+    """Ranges in the order in which they were read, where one follows another as one."""
+    found = []
+    for low, high in ranges:
+        if found and found[-1][1] == low:
+            found[-1] = (found[-1][0], high)
+        else:
+            found.append((low, high))
+    return found
+
+
+def judge(gpu, buffers, at):
+    """Reads an output as the gate does, of a result or of none."""
+    owner, gpu.gotten = buffers.slots, []
+    buffers.write(os.devnull)
+    want = [(at - buffers.guard, at + owner.size), (at + owner.block, at + owner.block + buffers.guard)]
+    assert merged(gpu.gotten) == merged(want), "read %s, not %s" % (merged(gpu.gotten), want)
+
+
 def trial(seed):
     rng = random.Random(seed)
     gpu, held, owner = GPU(rng), [], None
     torch = gpu.torch
+    buffers = memory.Returned(torch, {"guard": 4096, "output": {"shape": [1]}}, None, gpu)
     sizes = [4, 512, 3084, 4096, 5000, 196608, 300 * 1024, 600 * 1024, 700 * 1024, MIB - 4, MIB, MIB + 4, 3 * MIB, 12 * MIB, 13 * MIB + 20, 64 * MIB, 256 * MIB]
     for _ in range(6):
         fragment(rng, torch, sizes, held)
         size = rng.choice(sizes)
-        gpu.poisoned = []
-        owner = None  # as memory.Returned does: the last one is released first
-        owner = memory.Slots(gpu, size, 4096, 0xFF)
+        gpu.poisoned, owner = [], None
+        buffers.size, buffers.shape = size, [size // 4]
+        buffers.poison(0xFF)
+        owner = buffers.slots
+        judge(gpu, buffers, owner.at[0])
         assert len(owner.at) == owner.wanted
         for at in owner.at:
             assert covers(gpu.poisoned, at - 4096, at + owner.block + 4096), "a guard zone is not poisoned"
@@ -158,6 +206,10 @@ def trial(seed):
                 # Seen, and refused, in a measurement. An intermediate of another
                 # size may leave exactly such a block of what it was cut from.
                 strays[0] += 1
+                continue
+            buffers.cell[0] = Result(result)
+            judge(gpu, buffers, result.data_ptr())
+            buffers.cell[0] = None
         result = None
         if rng.random() < 0.5:
             held = held[: len(held) // 2]

@@ -143,12 +143,9 @@ class Returned:
                 raise Failure("there is no output: another operation was poisoned since")
             at = self.slots.first() if result is None else self.where()
             self.gpu.synchronize()
-            read = self.gpu.driver.read
             with open(path, "wb") as f:
-                f.write(read(at - self.guard, self.guard + self.size))
-                # The zone begins where the allocator's block ends: the bytes between
-                # may be those of a smaller intermediate that lay in the block before.
-                f.write(read(at + self.slots.block, self.guard))
+                for low, count in self.slots.around(at):
+                    f.write(self.gpu.driver.read(low, count))
             return
         # CPU tensors come from malloc: nothing can be said about the memory
         # before, around or after them. This form serves tests without a GPU.
@@ -270,9 +267,21 @@ class Slots:
 
     def fill(self, pieces, value):
         # One by one: what follows each other may lie in two allocations of the
-        # driver, and a memset across their border is an error.
+        # driver, and a memset or a copy across their border is an error.
         for p in pieces:
             self.gpu.fill(p.data_ptr(), value, p.numel())
+
+    def around(self, at):
+        """The guard zone before a slot, the output in it and the guard zone after
+        it, in order, as (address, count): cut where pieces meet, as in fill."""
+        # The zone after begins where the allocator's block ends: the bytes between
+        # may be those of a smaller intermediate that lay in the block before.
+        after = at + self.block
+        for low, high in ((at - self.guard, at), (at, at + self.size), (after, after + self.guard)):
+            while low < high:
+                border = low + self.block - (low - at) % self.block
+                yield low, min(border, high) - low
+                low = min(border, high)
 
     def allocate(self, count):
         return self.gpu.torch.empty(count, dtype=self.gpu.torch.uint8, device=self.gpu.device)
