@@ -2,118 +2,102 @@ package agreement
 
 import (
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
 	"mage/gpu"
 	"mage/gpu/simt"
 )
 
-// Count runs the case on a simulator and returns the values of the pairs, by the
-// metric that they stand for, and of instructions.
-func (c Case) Count(dev *simt.Device, s gpu.Stream) (Counted, Output, error) {
+// Count runs the case on a simulator.
+func (c Case) Count(dev *simt.Device, s gpu.Stream) (simt.Counters, Output, error) {
 	dev.ResetCounters()
 	o, err := c.Run(dev, s)
-	if err != nil {
-		return Counted{}, o, err
-	}
-	all := Counted{Case: c.Name, Metrics: map[string]int64{}}
-	counters := dev.Counters()
-	for _, p := range append(Pairs(), Instructions()) {
-		all.Metrics[p.Metric] = p.Of(counters)
-	}
-	return all, o, nil
-}
-
-// Instructions pairs executed warp instructions, which agree in kind only: the
-// simulator's are of PTX, those of a GPU of its machine code.
-func Instructions() Pair {
-	return Pair{"warp instructions", "smsp__inst_executed.sum", func(c simt.Counters) int64 { return c.Instructions.Total() }}
+	return dev.Counters(), o, err
 }
 
 // Difference is a pair of which the simulator and the GPU say different things.
 type Difference struct {
-	Case      string
 	Pair      Pair
 	Here, GPU int64
+	// Compiled says that the machine code executed another number of such
+	// instructions than the PTX: the compiler merged or repeated accesses.
+	Compiled bool
 }
 
-// Compare returns where the pairs differ, in the order of the GPU's cases. A
-// metric that was not collected, and a case that was not simulated, is passed over.
-func Compare(here, onGPU []Counted) []Difference {
-	index := map[string]Counted{}
-	for _, c := range here {
-		index[c.Case] = c
-	}
+// Compare returns the pairs that differ. A metric that was not collected is passed
+// over.
+func Compare(c simt.Counters, g Counted) []Difference {
 	var all []Difference
-	for _, g := range onGPU {
-		h, ok := index[g.Case]
-		if !ok {
-			continue
-		}
-		for _, p := range Pairs() {
-			a, known := h.Metrics[p.Metric]
-			b, counted := g.Metrics[p.Metric]
-			if known && counted && a != b {
-				all = append(all, Difference{g.Case, p, a, b})
-			}
+	for _, p := range Pairs() {
+		n, counted := p.GPU(g.Metrics)
+		if here := p.Here(c); counted && here != n {
+			all = append(all, Difference{p, here, n, p.compiled(c, g)})
 		}
 	}
 	return all
 }
 
-// Table is the comparison as Markdown: a row per case whose name has none of the
-// prefixes, a column per pair; one number where both agree, "here ≠ GPU" elsewhere.
-func Table(here, onGPU []Counted, skip ...string) string {
-	index := map[string]Counted{}
-	for _, c := range here {
-		index[c.Case] = c
+func (p Pair) compiled(c simt.Counters, g Counted) bool {
+	if p.HereInstructions == nil {
+		return false
 	}
+	n, counted := g.Metrics[p.Instructions]
+	if strings.Contains(p.Instructions, "global_ld") {
+		n += g.Metrics[executed+"ldgsts.sum"] // cp.async
+	}
+	return counted && n != p.HereInstructions(c)
+}
+
+// Row is a case that both ran.
+type Row struct {
+	Case string
+	Here simt.Counters
+	GPU  Counted
+}
+
+// Table is the comparison as Markdown: a row per case, a column per pair that any
+// of them has. One number stands where both agree, "here ≠ GPU" elsewhere.
+func Table(rows []Row) string {
+	pairs := slices.DeleteFunc(Pairs(), func(p Pair) bool {
+		return !slices.ContainsFunc(rows, func(r Row) bool { n, _ := p.GPU(r.GPU.Metrics); return n != 0 || p.Here(r.Here) != 0 })
+	})
 	var b strings.Builder
 	b.WriteString("| kernel | shape |")
-	for _, p := range Pairs() {
+	for _, p := range pairs {
 		fmt.Fprintf(&b, " %s |", p.Name)
 	}
-	b.WriteString(" PTX instructions | machine instructions |\n| :-- | :-- |" + strings.Repeat(" --: |", len(Pairs())+2) + "\n")
-	for _, g := range onGPU {
-		h, ok := index[g.Case]
-		words := strings.Fields(g.Case)
-		if !ok || hasPrefix(g.Case, skip) || len(words) < 3 {
-			continue
+	b.WriteString(" instructions of PTX | of the machine |\n| :-- | :-- |" + strings.Repeat(" --: |", len(pairs)+2) + "\n")
+	last := ""
+	for _, r := range rows {
+		words := strings.Fields(r.Case)
+		kernel := strings.Join(words[:2], " ")
+		shown := kernel
+		if kernel == last {
+			shown = ""
 		}
-		fmt.Fprintf(&b, "| %s | %s |", strings.Join(words[:2], " "), words[2])
-		for _, p := range Pairs() {
-			fmt.Fprintf(&b, " %s |", cell(h, g, p.Metric))
+		last = kernel
+		fmt.Fprintf(&b, "| %s | %s |", shown, words[2])
+		for _, p := range pairs {
+			fmt.Fprintf(&b, " %s |", p.cell(r))
 		}
-		m := Instructions().Metric
-		fmt.Fprintf(&b, " %s | %s |\n", number(h, m), number(g, m))
+		fmt.Fprintf(&b, " %d | %d |\n", r.Here.Instructions.Total(), r.GPU.Metrics[machine])
 	}
 	return b.String()
 }
 
-func hasPrefix(s string, prefixes []string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
-}
-
-func cell(h, g Counted, metric string) string {
-	a, b := number(h, metric), number(g, metric)
+func (p Pair) cell(r Row) string {
+	n, counted := p.GPU(r.GPU.Metrics)
+	here := p.Here(r.Here)
 	switch {
-	case b == "":
-		return a + " (not counted)"
-	case a == b:
-		return a
+	case !counted:
+		return fmt.Sprintf("%d, not counted", here)
+	case n == here && n == 0:
+		return ""
+	case n == here:
+		return fmt.Sprint(n)
+	case p.compiled(r.Here, r.GPU):
+		return fmt.Sprintf("%d ≠ %d ¹", here, n)
 	}
-	return a + " ≠ " + b
-}
-
-func number(c Counted, metric string) string {
-	if v, ok := c.Metrics[metric]; ok {
-		return strconv.FormatInt(v, 10)
-	}
-	return ""
+	return fmt.Sprintf("%d ≠ %d", here, n)
 }

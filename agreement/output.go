@@ -43,6 +43,11 @@ func (c Case) Run(dev gpu.Device, s gpu.Stream) (_ Output, err error) {
 	return Output{c.Name, o.entry, o.grid, o.block, hex.EncodeToString(sum[:]), all}, nil
 }
 
+// RawName is the file that keeps the output of a case.
+func RawName(name string) string {
+	return strings.NewReplacer("/", "_", " ", "_", "=", "", ",", "_").Replace(name) + ".bin"
+}
+
 var outputHeader = []string{"case", "entry", "grid", "block", "sha256"}
 
 // WriteOutputs writes a line per output, in the order of the launches.

@@ -103,8 +103,7 @@ func record(out string, cases []agreement.Case) error {
 		}
 		outputs = append(outputs, o)
 		if len(o.Bytes) <= rawBytes && c.Set != "probe" {
-			name := strings.NewReplacer("/", "_", " ", "_", "=", "", ",", "_").Replace(c.Name)
-			if err := os.WriteFile(filepath.Join(out, "raw", name+".bin"), o.Bytes, 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(out, "raw", agreement.RawName(c.Name)), o.Bytes, 0o644); err != nil {
 				return err
 			}
 		}

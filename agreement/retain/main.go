@@ -7,8 +7,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mage/agreement"
@@ -54,6 +56,9 @@ func run(from, to string) error {
 	counted, err := agreement.ReadNsight(text, launches)
 	if err != nil {
 		return err
+	}
+	for _, c := range counted {
+		maps.DeleteFunc(c.Metrics, func(m string, _ int64) bool { return !slices.Contains(agreement.Metrics(), m) })
 	}
 	if err := write(filepath.Join(to, "nsight.csv"), func(f *os.File) error { return agreement.WriteCounted(f, counted) }); err != nil {
 		return err

@@ -1,0 +1,400 @@
+package agreement
+
+import (
+	"bytes"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"mage/gpu/simt"
+	"mage/kernels/triton"
+)
+
+var update = flag.Bool("update", false, "with MAGE_LONG=1, write testdata/simulator.csv and the tables of docs/simulator.md")
+
+// replay runs every case of the sets on the simulator, once for all tests.
+var replay = sync.OnceValues(func() ([]result, error) {
+	cases, err := allCases(replayed()...)
+	if err != nil {
+		return nil, err
+	}
+	dev, s, err := open()
+	if err != nil {
+		return nil, err
+	}
+	var all []result
+	for _, c := range cases {
+		here, o, err := c.Count(dev, s)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, result{c, here, o})
+	}
+	return all, dev.Close()
+})
+
+// result is what the simulator said of a case.
+type result struct {
+	Case
+	here   simt.Counters
+	output Output
+}
+
+func results(t *testing.T) []result {
+	t.Helper()
+	all, err := replay()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// replayed are the sets that every run of the tests replays; MAGE_LONG=1 adds the
+// rest, which takes minutes.
+func replayed() []string {
+	if long() {
+		return []string{"small", "tails", "edge", "medium", "default"}
+	}
+	return []string{"small", "tails", "edge"}
+}
+
+func long() bool { return os.Getenv("MAGE_LONG") != "" }
+
+func allCases(families ...string) ([]Case, error) {
+	ks, err := allKernels()
+	if err != nil {
+		return nil, err
+	}
+	cases, err := KernelCases(ks, families...)
+	if err != nil {
+		return nil, err
+	}
+	index, err := triton.Compiled()
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := TritonCases(index, families...)
+	return append(append(cases, compiled...), ProbeCases()...), err
+}
+
+func read[T any](t *testing.T, name string, parse func(*os.File) ([]T, error)) []T {
+	t.Helper()
+	f, err := os.Open("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all, err := parse(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func gpuOutputs(t *testing.T) map[string]Output {
+	all := map[string]Output{}
+	for _, o := range read(t, "outputs.csv", func(f *os.File) ([]Output, error) { return ReadOutputs(f) }) {
+		all[o.Case] = o
+	}
+	return all
+}
+
+func gpuCounters(t *testing.T) map[string]Counted {
+	all := map[string]Counted{}
+	for _, c := range read(t, "nsight.csv", func(f *os.File) ([]Counted, error) { return ReadCounted(f) }) {
+		all[c.Case] = c
+	}
+	return all
+}
+
+// TestTheSimulatorAgreesWithAGPU replays what a GPU computed and its profiler
+// counted. Outputs agree bit for bit, but for approximations; counters agree, but
+// where the machine code accesses memory by other instructions than the PTX.
+func TestTheSimulatorAgreesWithAGPU(t *testing.T) {
+	outputs, counters := gpuOutputs(t), gpuCounters(t)
+	compared := map[string]int{}
+	for _, c := range results(t) {
+		here, o := c.here, c.output
+		want, ok := outputs[c.Name]
+		if !ok {
+			if recorded(c.Case) {
+				t.Errorf("%s: no output of a GPU: run agreement/record/ncu.sh there", c.Name)
+			}
+			continue
+		}
+		compared["outputs"]++
+		if o.SHA256 != want.SHA256 && len(c.Approximate) == 0 && !c.Fusible {
+			t.Errorf("%s: the output is not the GPU's", c.Name)
+		}
+		if o.Entry != want.Entry || o.Grid != want.Grid || o.Block != want.Block {
+			t.Errorf("%s: launched as %s %v %v, on the GPU as %s %v %v", c.Name, o.Entry, o.Grid, o.Block, want.Entry, want.Grid, want.Block)
+		}
+		g, ok := counters[c.Name]
+		if !ok {
+			continue // not every output was taken under the profiler
+		}
+		compared["counters"]++
+		for _, d := range Compare(here, g) {
+			if !d.Compiled {
+				t.Errorf("%s: %s: %d, Nsight Compute %d", c.Name, d.Pair.Name, d.Here, d.GPU)
+			}
+		}
+	}
+	if compared["outputs"] < 500 || compared["counters"] < 390 {
+		t.Errorf("compared only %v", compared)
+	}
+}
+
+// recorded says what the retained run had: it was before Triton's kernels and the
+// probes of lanes that share addresses.
+func recorded(c Case) bool {
+	if strings.HasPrefix(c.Kernel, "triton/") {
+		return false
+	}
+	for _, p := range neighbours(16) {
+		if strings.HasSuffix(c.Name, " "+p.name) {
+			return false
+		}
+	}
+	return true
+}
+
+// TestApproximationsAreNear compares the values of kernels with approximations.
+func TestApproximationsAreNear(t *testing.T) {
+	for _, a := range approximations(t) {
+		// The contracts allow 1e-4 of the reference; both are within it.
+		if a.worst > 2e-4 {
+			t.Errorf("%s: outputs differ by %g", a.kernel, a.worst)
+		}
+	}
+}
+
+// approximation is how the outputs of a kernel compare over its retained cases.
+type approximation struct {
+	kernel       string
+	instructions []string
+	elements     int
+	equal        int
+	worst        float64 // largest difference, relative to 1 or the value if that is larger
+}
+
+func approximations(t *testing.T) []approximation {
+	t.Helper()
+	var order []string
+	byKernel := map[string]*approximation{}
+	for _, c := range results(t) {
+		if c.Set != "small" && c.Set != "tails" || len(c.Approximate) == 0 {
+			continue
+		}
+		text, err := os.ReadFile("testdata/raw/" + RawName(c.Name))
+		if err != nil {
+			continue // too large to be kept
+		}
+		o := c.output
+		a := byKernel[c.Kernel]
+		if a == nil {
+			a = &approximation{kernel: c.Kernel, instructions: c.Approximate}
+			byKernel[c.Kernel] = a
+			order = append(order, c.Kernel)
+		}
+		for i := 0; i+4 <= len(text); i += 4 {
+			x, y := float(o.Bytes[i:]), float(text[i:])
+			a.elements++
+			if math.Float32bits(x) == math.Float32bits(y) {
+				a.equal++
+				continue
+			}
+			a.worst = max(a.worst, math.Abs(float64(x)-float64(y))/max(1, math.Abs(float64(y))))
+		}
+	}
+	if len(order) == 0 {
+		t.Fatal("no output of a kernel with approximations was kept")
+	}
+	var all []approximation
+	for _, k := range order {
+		all = append(all, *byKernel[k])
+	}
+	return all
+}
+
+func float(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }
+
+// simulated returns the retained counters of the simulator: those of the large
+// shapes take minutes to count.
+func simulated(t *testing.T) map[string]simt.Counters {
+	t.Helper()
+	text, err := os.ReadFile("testdata/simulator.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := readCounters(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestTheRetainedCountersAreTheSimulators: what the page shows of large shapes is
+// what the simulator counts.
+func TestTheRetainedCountersAreTheSimulators(t *testing.T) {
+	counters := gpuCounters(t)
+	now := map[string]simt.Counters{}
+	for _, c := range results(t) {
+		if _, ok := counters[c.Name]; ok && (c.Set == "small" || c.Set == "default") {
+			now[c.Name] = c.here
+		}
+	}
+	if *update && long() {
+		if err := os.WriteFile("testdata/simulator.json", writeCounters(now), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := simulated(t)
+	for name, c := range now {
+		if kept[name] != c {
+			t.Errorf("%s: the retained counters are others: MAGE_LONG=1 go test ./agreement -run Retained -update", name)
+		}
+	}
+}
+
+// TestThePageShowsTheComparison holds docs/simulator.md against the retained data.
+func TestThePageShowsTheComparison(t *testing.T) {
+	const path = "../docs/simulator.md"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := text
+	for marker, table := range map[string]string{
+		"counters beside Nsight Compute": counterTable(t), "outputs beside a GPU": outputTable(t), "probes beside Nsight Compute": probeTable(t),
+	} {
+		quoted := regexp.MustCompile(`(?s)<!-- ` + marker + ` -->\n.*?<!-- end -->`)
+		if !quoted.Match(now) {
+			t.Errorf("the page has no place for %s", marker)
+		}
+		now = quoted.ReplaceAllLiteral(now, []byte("<!-- "+marker+" -->\n"+table+"<!-- end -->"))
+	}
+	if bytes.Equal(now, text) {
+		return
+	}
+	if *update {
+		if err := os.WriteFile(path, now, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Error("docs/simulator.md is out of date: go test ./agreement -run ThePage -update")
+}
+
+func counterTable(t *testing.T) string {
+	kept, counters := simulated(t), gpuCounters(t)
+	var rows []Row
+	cases, err := allCases("small", "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		here, ok := kept[c.Name]
+		if g, counted := counters[c.Name]; ok && counted {
+			rows = append(rows, Row{c.Name, here, g})
+		}
+	}
+	return device(t) + Table(rows)
+}
+
+func device(t *testing.T) string {
+	text, err := os.ReadFile("testdata/device.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text)) + ".\n\n"
+}
+
+func probeTable(t *testing.T) string {
+	counters := gpuCounters(t)
+	type tally struct{ cases, agree int }
+	var order []string
+	tallies := map[string]*tally{}
+	for _, c := range results(t) {
+		g, ok := counters[c.Name]
+		if !ok || c.Set != "probe" {
+			continue
+		}
+		n := tallies[c.Kernel]
+		if n == nil {
+			n = &tally{}
+			tallies[c.Kernel] = n
+			order = append(order, c.Kernel)
+		}
+		n.cases++
+		if len(Compare(c.here, g)) == 0 {
+			n.agree++
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| access | bytes per lane | patterns | agree |\n| :-- | --: | --: | --: |\n")
+	for _, k := range order {
+		name, size, _ := cutLast(strings.TrimPrefix(k, "probe "), "_")
+		fmt.Fprintf(&b, "| %s | %s | %d | %d |\n", strings.ReplaceAll(name, "_", " "), size, tallies[k].cases, tallies[k].agree)
+	}
+	return b.String()
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// outputTable says of every kernel how many of its cases agree bit for bit, of the
+// sets that every run replays.
+func outputTable(t *testing.T) string {
+	outputs := gpuOutputs(t)
+	near := map[string]approximation{}
+	for _, a := range approximations(t) {
+		near[a.kernel] = a
+	}
+	type tally struct{ cases, equal int }
+	var order []string
+	tallies := map[string]*tally{}
+	for _, c := range results(t) {
+		want, ok := outputs[c.Name]
+		if !ok || c.Set == "probe" || c.Set == "medium" || c.Set == "default" {
+			continue
+		}
+		n := tallies[c.Kernel]
+		if n == nil {
+			n = &tally{}
+			tallies[c.Kernel] = n
+			order = append(order, c.Kernel)
+		}
+		n.cases++
+		if c.output.SHA256 == want.SHA256 {
+			n.equal++
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| kernel | cases | equal bit for bit | where not | elements equal | largest difference |\n| :-- | --: | --: | :-- | --: | --: |\n")
+	for _, k := range order {
+		n := tallies[k]
+		fmt.Fprintf(&b, "| %s | %d | %d |", k, n.cases, n.equal)
+		a, ok := near[k]
+		switch {
+		case n.equal == n.cases:
+			b.WriteString(" | | |\n")
+		case ok:
+			fmt.Fprintf(&b, " `%s` | %d of %d | %.1e |\n", strings.Join(a.instructions, "`, `"), a.equal, a.elements, a.worst)
+		default:
+			b.WriteString(" products and sums that the compiler may fuse | | |\n")
+		}
+	}
+	return b.String()
+}
