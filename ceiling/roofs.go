@@ -1,6 +1,7 @@
 package ceiling
 
 import (
+	"fmt"
 	"strings"
 
 	"mage/roofline"
@@ -9,7 +10,8 @@ import (
 // Roofs are the ceilings as package roofline takes them: medians of what was
 // confirmed. What was not measured is absent.
 func (f *File) Roofs() roofline.Roofs {
-	r := roofline.Roofs{Device: f.Device.Name, UUID: f.Device.UUID, LaunchUS: map[string]float64{}}
+	r := roofline.Roofs{Device: f.Device.Name, UUID: f.Device.UUID, LaunchUS: map[string]float64{},
+		About: fmt.Sprintf("measured %s, driver %s", f.Measured.UTC().Format("2006-01-02 15:04 UTC"), f.Device.DriverVersion)}
 	writes := map[string]float64{"dram-write": 1, "dram-copy": 0.5, "dram-triad": 1. / 3, "l2-copy": 0.5}
 	resources := map[string]roofline.Resource{
 		"dram-read": roofline.DRAM, "dram-write": roofline.DRAM, "dram-copy": roofline.DRAM, "dram-triad": roofline.DRAM,

@@ -9,6 +9,7 @@ import (
 	"mage/contract"
 	"mage/evidence"
 	"mage/floor"
+	"mage/roofline"
 	"mage/stats"
 	"mage/timing"
 )
@@ -19,6 +20,9 @@ type Options struct {
 	Margin     float64 // 0: the plan's
 	Confidence float64 // 0: the plan's, or 0.95
 	Resamples  int     // of the bootstrap; 0: the default of package stats
+	// Roofs are ceilings that were measured of a device of the record, for a table of
+	// what lies how near to them; nil: no such table.
+	Roofs *roofline.Roofs
 
 	// only restricts the report to these arms and baseline replaces the plan's;
 	// what disturbed the other arms still disturbs the round.
@@ -76,6 +80,11 @@ func Build(run *evidence.Run, o Options) (*Report, error) {
 	if rec.Imported == nil { // else nothing says which arms are one kernel
 		r.LaunchPaths = r.launchPaths()
 		if err := b.launchers(all); err != nil {
+			return nil, err
+		}
+	}
+	if o.Roofs != nil {
+		if err := b.placeUnder(*o.Roofs); err != nil {
 			return nil, err
 		}
 	}

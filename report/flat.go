@@ -6,7 +6,7 @@ package report
 func (r *Report) flatTables() []Table {
 	out := []Table{r.runTable(), r.flatComparison()}
 	for _, t := range []Table{r.flatCounters(), r.gatesTable(), r.findingsTable(), r.graphsTable(), r.resourcesTable(),
-		r.calibrationTable(), r.unavailableTable(), r.warningsTable()} {
+		r.rooflineTable(), r.calibrationTable(), r.unavailableTable(), r.warningsTable()} {
 		if len(t.Rows) > 0 {
 			out = append(out, t)
 		}

@@ -23,6 +23,7 @@ const (
 	GraphsTable      = "graphs"
 	ResourcesTable   = "resources"
 	CapturesTable    = "captures"
+	RooflineTable    = "roofline"
 	CalibrationTable = "calibration"
 	ResolutionTable  = "resolution"
 	UnavailableTable = "unavailable"
@@ -33,7 +34,7 @@ const (
 
 // TableIDs lists the IDs of a report's tables in order.
 func TableIDs() []string {
-	return []string{RunTable, ComparisonTable, CountersTable, LaunchPathsTable, LaunchersTable, GatesTable, FindingsTable, GraphsTable, ResourcesTable, CapturesTable,
+	return []string{RunTable, ComparisonTable, CountersTable, LaunchPathsTable, LaunchersTable, GatesTable, FindingsTable, GraphsTable, ResourcesTable, CapturesTable, RooflineTable,
 		CalibrationTable, ResolutionTable, UnavailableTable, WarningsTable, OverviewTable}
 }
 
@@ -50,7 +51,7 @@ func (r *Report) Tables() []Table {
 		all = append(all, counters)
 	}
 	all = append(all, r.launchPathsTables()...)
-	all = append(all, r.launchersTable(), r.gatesTable(), r.findingsTable(), r.graphsTable(), r.resourcesTable(), r.capturesTable(),
+	all = append(all, r.launchersTable(), r.gatesTable(), r.findingsTable(), r.graphsTable(), r.resourcesTable(), r.capturesTable(), r.rooflineTable(),
 		r.calibrationTable(), r.resolutionTable(), r.overviewTable(), r.unavailableTable(), r.warningsTable())
 	out := all[:0]
 	for _, t := range all {

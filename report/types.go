@@ -6,6 +6,7 @@ import (
 	"mage/evidence"
 	"mage/floor"
 	"mage/gate"
+	"mage/roofline"
 	"mage/stats"
 )
 
@@ -20,6 +21,7 @@ type Report struct {
 	Gates       []GateResult       `json:"gates"`
 	Resources   []Resource         `json:"resources"`
 	Captures    []evidence.Capture `json:"captures,omitempty"`
+	Roofline    []RooflineResult   `json:"roofline,omitempty"`
 	LaunchPaths []LaunchPaths      `json:"launch_paths,omitempty"`
 	Launchers   []Launcher         `json:"launchers,omitempty"`
 	Graphs      []GraphResult      `json:"graphs,omitempty"`
@@ -29,6 +31,7 @@ type Report struct {
 	arms, cases map[string]string  // ID → label
 	devices     map[string]string  // of each arm
 	outputs     map[string]string  // case and arm → note on its output
+	roofs       roofline.Roofs     // that Roofline is under
 }
 
 // Header identifies the run and the terms of its comparison.

@@ -38,10 +38,10 @@ func Place(w Work, roofs Roofs) Placement {
 	if s, ok := roofs.launch(w); ok {
 		p.add(s)
 	}
-	if !w.demands(func(r Resource) bool { return r == DRAM }) {
+	if !w.demands(func(r Resource) bool { return r == DRAM }) && !w.lacks("bytes of DRAM") {
 		unknown("bytes of DRAM: not measured")
 	}
-	if !w.demands(Resource.Arithmetic) && !slices.ContainsFunc(w.Unknown, func(s string) bool { return strings.HasPrefix(s, "FLOPs") }) {
+	if !w.demands(Resource.Arithmetic) && !w.lacks("FLOPs") {
 		unknown("FLOPs: not measured")
 	}
 	p.classic(w, roofs)
@@ -135,6 +135,11 @@ func (w Work) demands(of func(Resource) bool) bool {
 	return slices.ContainsFunc(w.Demands, func(d Demand) bool { return of(d.Resource) })
 }
 
+// lacks reports whether the caller said that something was not counted.
+func (w Work) lacks(what string) bool {
+	return slices.ContainsFunc(w.Unknown, func(s string) bool { return strings.HasPrefix(s, what) })
+}
+
 // classic fills in intensity and ridge: of the unit that would take longest.
 func (p *Placement) classic(w Work, roofs Roofs) {
 	var bytes, flops float64
@@ -147,7 +152,7 @@ func (p *Placement) classic(w Work, roofs Roofs) {
 			compute = s
 		}
 	}
-	all := !slices.ContainsFunc(w.Unknown, func(s string) bool { return strings.HasPrefix(s, "FLOPs") })
+	all := !w.lacks("FLOPs")
 	for _, d := range w.Demands {
 		switch {
 		case d.Resource == DRAM:

@@ -83,7 +83,9 @@ type Roof struct {
 type Roofs struct {
 	Device string `json:"device"` // "NVIDIA H200"
 	UUID   string `json:"uuid,omitempty"`
-	Roofs  []Roof `json:"roofs"`
+	// About says when and with what they were measured.
+	About string `json:"about,omitempty"`
+	Roofs []Roof `json:"roofs"`
 	// LaunchUS is what an empty kernel takes, by timing mode.
 	LaunchUS map[string]float64 `json:"launch_us,omitempty"`
 }

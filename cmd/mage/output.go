@@ -21,11 +21,15 @@ type outputFlags struct {
 
 // print reads the record in dir and prints its tables.
 func (f outputFlags) print(s *session, dir string) error {
+	return f.printWith(s, dir, report.Options{})
+}
+
+func (f outputFlags) printWith(s *session, dir string, o report.Options) error {
 	run, err := evidence.Load(dir)
 	if err != nil {
 		return err
 	}
-	r, err := report.Build(run, report.Options{})
+	r, err := report.Build(run, o)
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,14 @@
 package main
 
+import (
+	"mage/ceiling"
+	"mage/report"
+)
+
 type reportCommand struct {
-	Record  string `arg:"" help:"A record's directory, or a namespace for its newest record."`
-	Results string `help:"Where records are kept." default:"results" type:"path" placeholder:"DIR"`
+	Record   string `arg:"" help:"A record's directory, or a namespace for its newest record."`
+	Results  string `help:"Where records are kept." default:"results" type:"path" placeholder:"DIR"`
+	Ceilings string `help:"File of mage doctor --ceilings --output: adds a table of how near each time comes to what the device can do (docs/ceilings.md)." type:"path" placeholder:"FILE"`
 	outputFlags
 }
 
@@ -11,5 +17,14 @@ func (c *reportCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	return c.print(s, dir)
+	var o report.Options
+	if c.Ceilings != "" {
+		f, err := ceiling.Load(c.Ceilings)
+		if err != nil {
+			return err
+		}
+		roofs := f.Roofs()
+		o.Roofs = &roofs
+	}
+	return c.printWith(s, dir, o)
 }
