@@ -16,6 +16,7 @@ const (
 	occupancy = "sm__warps_active.avg.pct_of_peak_sustained_active"
 	l1Hits    = "l1tex__t_sector_hit_rate.pct"
 	l2Hits    = "lts__t_sector_hit_rate.pct"
+	l2Sectors = "lts__t_sectors_srcunit_tex.sum" // of 32 bytes, between L1 and L2: for a roofline
 )
 
 // operations are counters of executed thread instructions, and the floating-point
@@ -40,9 +41,9 @@ var operations = []struct {
 // tensorPipe is part of the names of all counters of tensor cores.
 const tensorPipe = "pipe_tensor"
 
-// AnalysisMetrics are the counters that Analyze reads.
+// AnalysisMetrics are the counters that Analyze and package roofline read.
 func AnalysisMetrics() []string {
-	out := []string{dramRead, dramWrite, dramBusy, l2Busy, smBusy, occupancy, l1Hits, l2Hits}
+	out := []string{dramRead, dramWrite, dramBusy, l2Busy, smBusy, occupancy, l1Hits, l2Hits, l2Sectors}
 	for _, o := range operations {
 		out = append(out, o.counter)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"mage/gpu"
+	"mage/gpu/cuda"
+	"mage/unavailable"
 )
 
 // lab is the device with what was made on it.
@@ -44,6 +46,9 @@ func (l *lab) free() error {
 
 func (l *lab) alloc(bytes int64) (gpu.Ptr, error) {
 	p, err := l.dev.Alloc(bytes)
+	if errors.Is(err, cuda.ErrOutOfMemory) { // others may have it: a smaller shape may fit
+		return 0, unavailable.New("memory", err.Error(), "")
+	}
 	if err != nil {
 		return 0, fmt.Errorf("allocating %d bytes: %w", bytes, err)
 	}

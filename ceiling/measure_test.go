@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"mage/gpu"
+	"mage/gpu/cuda"
 	"mage/timing"
 	"mage/unavailable"
 )
@@ -246,5 +248,30 @@ func TestText(t *testing.T) {
 	}
 	if got := Microseconds.Text(4.25); got != "4.25 µs" {
 		t.Error(got)
+	}
+}
+
+// full is a device on which somebody else has the memory.
+type full struct{ gpu.Device }
+
+func (d full) Alloc(bytes int64) (gpu.Ptr, error) {
+	if bytes > 64<<10 {
+		return 0, fmt.Errorf("allocating: %w", cuda.ErrOutOfMemory)
+	}
+	return d.Device.Alloc(bytes)
+}
+
+func TestWithoutMemoryTheRestIsMeasured(t *testing.T) {
+	l := simulated(t)
+	l.dev = full{l.dev}
+	f, err := l.measure(context.Background(), &clockless{stream: l.stream, us: func(int) float64 { return 100 }}, few(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := f.Find("dram-copy"); ok || !strings.HasPrefix(f.Ceilings[2].Reason, "allocating: ") {
+		t.Errorf("%+v", f.Ceilings[2])
+	}
+	if _, ok := f.Find("fp32-fma"); !ok || len(f.Failed()) > 0 {
+		t.Errorf("%v", f.Failed())
 	}
 }
