@@ -180,7 +180,7 @@ func (i *launcher) Open(c contract.Contract, d contract.Dims, in contract.Tensor
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", p.Name, err)
 	}
-	o := &operation{worker: i.worker, contract: c, dims: d, name: p.Name + " through cuda-python",
+	o := &operation{worker: i.worker, contract: c, dims: d, arrays: arraysOf(c, d), name: p.Name + " through cuda-python",
 		request: openRequest("cubin/"+i.name, i.worker.options.Device, c, d), files: []string{file.Name()}}
 	o.request.Cubin = launchesOf(p, file.Name())
 	o.known = impl.Identity{SourceSHA256: p.SourceSHA256, BinarySHA256: p.SHA256, BinaryKind: p.Kind,

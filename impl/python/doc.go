@@ -3,7 +3,7 @@
 // interleave with all others in one session.
 //
 // Requests and answers are JSON lines on descriptors of their own; arrays travel
-// in files below the worker's directory; what libraries print is kept as a log. A
+// in memory that both processes share; what libraries print is kept as a log. A
 // worker that crashes or hangs is ended with everything it started, the arm that
 // was being served fails, and a fresh worker serves the others.
 //

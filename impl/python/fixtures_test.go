@@ -78,7 +78,7 @@ func mustRead(t testing.TB, name string) []byte {
 // cheatingArms misbehave in the way that their name says, in the request named
 // after the colon.
 const cheatingArms = `
-import base64, hashlib, os, signal, subprocess, sys, time
+import base64, hashlib, os, resource, signal, subprocess, sys, time
 from . import errors, pure_arms
 
 def misbehave(how):
@@ -102,11 +102,22 @@ def misbehave(how):
         print('{"seq": 1, "result": "garbage"}')
         os.write(1, b'\xff\x00{"seq": 2}\n' * 1000)
         os.write(2, b'{"seq": 3, "result": null}\n')
+    elif how == "limit":  # no more memory for this process
+        resource.setrlimit(resource.RLIMIT_AS, (int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize() + (8 << 20),) * 2)
     elif how == "answer":  # garbage on the answers themselves
         os.write(4, b'{"seq": 0, "result": "stale"}\n')
     elif how == "close":
         os.close(4)
         time.sleep(3600)
+
+def parts(*cuts):
+    def write(view, whole):
+        for low, high in cuts:
+            view[low:high] = whole[low:high]
+    return write
+
+# What is left out of an answer, which then holds the end or the middle of another.
+unwritten = {"stale": parts(), "short": parts((0, -16)), "hole": parts((0, 4096), (-4096, None)), "late": parts((512, None))}
 
 def offers(implementation, device):
     pass
@@ -116,6 +127,10 @@ class Operation(pure_arms.Operation):
         how, _, self.when = request["implementation"].partition("/")[2].partition(":")
         self.how = how
         super().__init__(request, pure_arms.contracts[request["contract"]])
+        if how in unwritten:
+            self.write_output = lambda view: unwritten[how](view, memoryview(self.buffers.whole))
+        elif how == "forgetful":
+            self.write_inputs = lambda views: None
         self.maybe("open")
         if how == "wrong":
             good = self.submit

@@ -69,7 +69,7 @@ func (i *Implementation) Open(c contract.Contract, d contract.Dims, in contract.
 	if err := c.CheckDims(d); err != nil {
 		return nil, err
 	}
-	o := &operation{worker: i.worker, contract: c, dims: d, name: i.name + " " + c.Name(),
+	o := &operation{worker: i.worker, contract: c, dims: d, arrays: arraysOf(c, d), name: i.name + " " + c.Name(),
 		request: openRequest(i.name, i.worker.options.Device, c, d)}
 	if err := o.SetInputs(in); err != nil {
 		return nil, err

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -27,6 +25,7 @@ type operation struct {
 	dims     contract.Dims
 	name     string // "torch/eager gelu"
 	request  request
+	arrays   arrays
 	inputs   contract.Tensors
 	known    impl.Identity // of a binary that came from elsewhere
 	files    []string      // that are removed with the operation
@@ -85,14 +84,12 @@ func (o *operation) open() error {
 	if err := o.worker.ensure(); err != nil {
 		return err
 	}
-	dir, err := o.writeInputs()
+	r, err := o.sending(o.request)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
 	o.worker.nextID++
-	r := o.request
-	r.ID, r.Dir = o.worker.nextID, dir
+	r.ID = o.worker.nextID
 	var a identityAnswer
 	if err := o.call(r, o.worker.options.OpenDeadline, "opening", &a); err != nil {
 		return err
@@ -174,54 +171,26 @@ func (o *operation) SetInputs(in contract.Tensors) error {
 	if err := o.ready(); err != nil {
 		return err
 	}
-	dir, err := o.writeInputs()
+	r, err := o.sending(request{Do: "set"})
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	return o.do(request{Do: "set", Dir: dir}, o.deadline(), "writing inputs of", nil)
+	return o.do(r, o.deadline(), "writing inputs of", nil)
 }
 
-// writeInputs puts the inputs as raw files into a directory of their own.
-func (o *operation) writeInputs() (string, error) {
-	dir, err := os.MkdirTemp(o.worker.dir, "inputs-")
-	if err != nil {
-		return "", fmt.Errorf("inputs of %s: %w", o.name, err)
-	}
-	for _, s := range o.contract.Inputs(o.dims) {
-		if err := os.WriteFile(filepath.Join(dir, s.Name+".bin"), o.inputs[s.Name].Data, 0o600); err != nil {
-			os.RemoveAll(dir)
-			return "", fmt.Errorf("inputs of %s: %w", o.name, err)
-		}
-	}
-	return dir, nil
-}
-
-// Inputs reads the inputs back from the worker.
+// Inputs reads the inputs back from the worker. They are valid until its next
+// request about arrays, of whatever operation.
 func (o *operation) Inputs() (contract.Tensors, error) {
 	if o.judged != nil {
 		return o.judged.Inputs()
 	}
-	dir, err := os.MkdirTemp(o.worker.dir, "inputs-")
+	written, err := o.receive("inputs", "reading inputs of", o.arrays.inputNames()...)
 	if err != nil {
-		return nil, fmt.Errorf("inputs of %s: %w", o.name, err)
-	}
-	defer os.RemoveAll(dir)
-	if err := o.do(request{Do: "inputs", Dir: dir}, o.deadline(), "reading inputs of", nil); err != nil {
 		return nil, err
 	}
 	in := contract.Tensors{}
-	for _, s := range o.contract.Inputs(o.dims) {
-		data, err := os.ReadFile(filepath.Join(dir, s.Name+".bin"))
-		if err != nil {
-			return nil, fmt.Errorf("inputs of %s: %w", o.name, err)
-		}
-		t := tensor.New(s)
-		if len(data) != len(t.Data) {
-			return nil, fmt.Errorf("input %s of %s: the worker wrote %d bytes, want %d", s.Name, o.name, len(data), len(t.Data))
-		}
-		copy(t.Data, data)
-		in[s.Name] = t
+	for _, s := range o.arrays.specs {
+		in[s.Name] = tensor.Tensor{Spec: s, Data: written[s.Name]}
 	}
 	return in, nil
 }
@@ -239,21 +208,14 @@ func (o *operation) Run() error {
 	return o.do(request{Do: "run"}, o.deadline(), "running", nil)
 }
 
-// Output reads the output and its guard zones.
+// Output reads the output and its guard zones. They are valid until the worker's
+// next request for an output, of whatever operation.
 func (o *operation) Output() ([]byte, error) {
 	if o.judged != nil {
 		return o.judged.Output()
 	}
-	path := filepath.Join(o.worker.dir, "output-"+strconv.Itoa(o.id)+".bin")
-	defer os.Remove(path)
-	if err := o.do(request{Do: "output", Path: path}, o.deadline(), "reading the output of", nil); err != nil {
-		return nil, err
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("output of %s: %w", o.name, err)
-	}
-	return data, nil
+	written, err := o.receive("output", "reading the output of", output)
+	return written[output], err
 }
 
 // reading is the worker's answer to a measurement.

@@ -28,8 +28,8 @@ type process struct {
 	quiet  chan struct{} // closed when all output has been read
 }
 
-// launch starts the interpreter on the worker's source in dir.
-func launch(python, dir string, env []string) (*process, error) {
+// launch starts the interpreter on the worker's source in dir. It shares arrays.
+func launch(python, dir string, env []string, arrays *os.File) (*process, error) {
 	files, err := pipes()
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func launch(python, dir string, env []string) (*process, error) {
 	cmd := exec.Command(python, "-u", filepath.Join(dir, "src", "run.py"), dir)
 	cmd.Env = environment(dir, env)
 	cmd.Stdout, cmd.Stderr = files.outputW, files.outputW
-	cmd.ExtraFiles = []*os.File{files.requestsR, files.answersW, files.lifeR}
+	cmd.ExtraFiles = []*os.File{files.requestsR, files.answersW, files.lifeR, arrays}
 	cmd.SysProcAttr = attributes()
 	started := make(chan error)
 	go func() {

@@ -24,8 +24,8 @@ type request struct {
 	Inputs         []array            `json:"inputs,omitempty"`
 	Output         *array             `json:"output,omitempty"`
 	Guard          int                `json:"guard,omitempty"`
-	Dir            string             `json:"dir,omitempty"`
-	Path           string             `json:"path,omitempty"`
+	Arena          int64              `json:"arena,omitempty"`  // bytes of it that hold the places
+	Places         map[string]place   `json:"places,omitempty"` // of arrays in the arena, by name
 	Value          byte               `json:"value"`
 	Arch           int                `json:"arch,omitempty"`
 	Params         map[string]float64 `json:"params,omitempty"`

@@ -81,7 +81,7 @@ func (o *operation) openTraced() error {
 	if err != nil {
 		return err
 	}
-	copied := &operation{worker: t, contract: o.contract, dims: o.dims, name: o.name, request: o.request, inputs: o.inputs, known: o.known}
+	copied := &operation{worker: t, contract: o.contract, dims: o.dims, name: o.name, request: o.request, arrays: o.arrays, inputs: o.inputs, known: o.known}
 	if err := copied.open(); err != nil {
 		return fmt.Errorf("opening %s for tracing: %w", o.name, err)
 	}

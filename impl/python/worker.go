@@ -19,8 +19,8 @@ import (
 type Options struct {
 	// Interpreter is what --python named; empty follows the environment.
 	Interpreter string
-	// Dir is the parent of the worker's own directory: arrays, caches of
-	// compilers, and the log of this run. Empty: the system's temporary one.
+	// Dir is the parent of the worker's own directory: caches of compilers, and
+	// the log of this run. Empty: the system's temporary one.
 	Dir string
 	// Device is where implementations run: "cuda:0" (the default) or "cpu".
 	Device string
@@ -42,6 +42,7 @@ type Worker struct {
 	options Options
 	choice  Choice
 	dir     string
+	arena   *arena
 	process *process
 	// generation counts processes: an operation of an earlier one is gone.
 	generation int
@@ -78,8 +79,14 @@ func Start(o Options) (*Worker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("directory of the Python worker: %w", err)
 	}
-	w := &Worker{options: o, choice: choice, dir: dir, choices: map[string]impl.Identity{}, exports: map[string]exported{}}
+	shared, err := newArena()
+	if err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	w := &Worker{options: o, choice: choice, dir: dir, arena: shared, choices: map[string]impl.Identity{}, exports: map[string]exported{}}
 	if err := writeSource(filepath.Join(dir, "src"), o.extra); err != nil {
+		shared.close()
 		os.RemoveAll(dir)
 		return nil, fmt.Errorf("source of the Python worker: %w", err)
 	}
@@ -141,6 +148,7 @@ func (w *Worker) Close() error {
 	if w.process != nil {
 		w.finish(2 * time.Second)
 	}
+	w.arena.close()
 	return os.RemoveAll(w.dir)
 }
 
@@ -164,7 +172,7 @@ func (w *Worker) ensure() error {
 	if w.process != nil {
 		return nil
 	}
-	p, err := launch(w.choice.Path, w.dir, w.options.Env)
+	p, err := launch(w.choice.Path, w.dir, w.options.Env, w.arena.file)
 	if err != nil {
 		return unavailable.New("Python (chosen by "+w.choice.From+")", err.Error(), "name a working interpreter with --python or MAGE_PYTHON")
 	}

@@ -1,8 +1,8 @@
 """The worker's first lines: they run before anything that takes long to import.
 
-Descriptor 3 brings requests, 4 takes answers, and 5 stays open for as long as
-the process that started this one lives. argv[1] is the directory that belongs to
-this run: it is removed when that process is gone.
+Descriptor 3 brings requests, 4 takes answers, 5 stays open for as long as the
+process that started this one lives, and 6 is memory for arrays. argv[1] is the
+directory that belongs to this run: it is removed when that process is gone.
 """
 
 import os
@@ -20,7 +20,7 @@ def watch(life, directory):
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     null = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2, 3, 4):  # nothing that the parent waits to see closed
+    for descriptor in (0, 1, 2, 3, 4, 6):  # nothing that the parent waits to see closed
         os.dup2(null, descriptor)
     while os.read(life, 1):
         pass
@@ -30,7 +30,7 @@ def watch(life, directory):
 
 def main():
     directory = sys.argv[1]
-    for descriptor in (3, 4, 5):
+    for descriptor in (3, 4, 5, 6):
         os.set_inheritable(descriptor, False)
     if os.fork() == 0:
         try:

@@ -69,7 +69,7 @@ class Operation(torch_arms.Operation):
     def __init__(self, request):
         super().__init__(request)
         cubin = request["cubin"]
-        self.buffers = memory.Given(self.torch, request, self.device)
+        self.buffers = memory.Given(self.torch, request, self.device, self.gpu)
         self.scratch = {
             s["name"]: self.torch.empty(max(1, s["bytes"]), dtype=self.torch.uint8, device=self.device) for s in cubin["scratch"] or ()
         }

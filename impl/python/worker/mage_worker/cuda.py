@@ -11,6 +11,7 @@ import gc
 import itertools
 import time
 
+from . import arena
 from .errors import Failure, Unavailable
 from .sampling import nothing, sample
 from .versions import load_torch
@@ -20,8 +21,8 @@ now = time.perf_counter_ns
 
 class Driver:
     """The few calls of libcuda that torch does not offer: the same memset that
-    the Go laboratory flushes and poisons with, copies from raw addresses, and
-    the number of nodes in a graph."""
+    the Go laboratory flushes and poisons with, copies of raw addresses to and
+    from memory of this process, and the number of nodes in a graph."""
 
     def __init__(self):
         self.lib = ctypes.CDLL("libcuda.so.1")
@@ -37,12 +38,24 @@ class Driver:
         if count:
             self.call("cuMemsetD8Async", ctypes.c_uint64(at), ctypes.c_ubyte(value), ctypes.c_size_t(count), ctypes.c_void_p(stream))
 
-    def read(self, at, count):
-        """Copies device memory at an address into a new buffer."""
-        buffer = (ctypes.c_char * count)()
+    def read(self, at, into, count, stream):
         if count:
-            self.call("cuMemcpyDtoH_v2", buffer, ctypes.c_uint64(at), ctypes.c_size_t(count))
-        return buffer
+            self.call("cuMemcpyDtoHAsync_v2", ctypes.c_void_p(into), ctypes.c_uint64(at), ctypes.c_size_t(count), ctypes.c_void_p(stream))
+
+    def write(self, at, source, count, stream):
+        if count:
+            self.call("cuMemcpyHtoDAsync_v2", ctypes.c_uint64(at), ctypes.c_void_p(source), ctypes.c_size_t(count), ctypes.c_void_p(stream))
+
+    def lock(self, at, count):
+        """Keeps host memory where it is; says whether it could."""
+        try:
+            self.call("cuMemHostRegister_v2", ctypes.c_void_p(at), ctypes.c_size_t(count), ctypes.c_uint(0))
+            return True
+        except Failure:
+            return False
+
+    def unlock(self, at):
+        self.call("cuMemHostUnregister", ctypes.c_void_p(at))
 
     def nodes(self, graph):
         count = ctypes.c_size_t()
@@ -82,6 +95,7 @@ class Device:
         self.flush_buffer = torch.empty(self.flush_bytes, dtype=torch.uint8, device=self.device)
         self.flush_value = 0
         self.traced = False
+        arena.shared.serve(self.driver)
         self.owner = None  # the operation whose results lie in poisoned memory
 
     def synchronize(self):
@@ -89,6 +103,12 @@ class Device:
 
     def fill(self, at, value, count):
         self.driver.fill(at, value, count, self.stream.cuda_stream)
+
+    def read(self, at, into, count):
+        self.driver.read(at, into, count, self.stream.cuda_stream)
+
+    def write(self, at, source, count):
+        self.driver.write(at, source, count, self.stream.cuda_stream)
 
     def flush(self):
         self.flush_value = (self.flush_value + 1) % 256

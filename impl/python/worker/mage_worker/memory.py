@@ -5,73 +5,57 @@ is told has one allocation: guard, output, guard. An operation that allocates it
 result has Slots: the memory that its next result will be given.
 """
 
-import ctypes
 import math
-import os
 
+from . import arena
 from .errors import Failure, Unavailable
-
-
-def to_file(tensor, path):
-    """Writes a tensor's bytes."""
-    host = tensor.detach().cpu().contiguous()
-    count = host.numel() * host.element_size()
-    with open(path, "wb") as f:
-        if count:
-            f.write((ctypes.c_char * count).from_address(host.data_ptr()))
-
-
-def from_file(path, tensor):
-    """Overwrites a contiguous tensor, in place, with a file's bytes."""
-    count = tensor.numel() * tensor.element_size()
-    host = tensor if tensor.device.type == "cpu" else tensor.new_empty(tensor.shape, device="cpu")
-    with open(path, "rb") as f:
-        if count and f.readinto((ctypes.c_char * count).from_address(host.data_ptr())) != count:
-            raise Failure("%s is too short" % os.path.basename(path))
-    if host is not tensor:
-        tensor.copy_(host)
 
 
 class Inputs:
     """Input tensors that keep their addresses. Indices are signed for torch,
     which has little for unsigned ones; the contract keeps them below 2³¹."""
 
-    def __init__(self, torch, request, device):
-        self.tensors, self.whole = {}, {}
+    def __init__(self, torch, request, device, gpu):
+        self.gpu, self.tensors, self.whole = gpu, {}, {}
         for spec in request["inputs"]:
             dtype = torch.int32 if spec["dtype"] == "u32" else torch.float32
             # At least one element, so that an empty array has an address as well.
             whole = torch.empty(max(1, math.prod(spec["shape"])), dtype=dtype, device=device)
             self.whole[spec["name"]] = whole
             self.tensors[spec["name"]] = whole[: math.prod(spec["shape"])].view(spec["shape"])
-        self.read(request["dir"])
+        self.read(request["views"])
 
     def addresses(self):
         return {name: t.data_ptr() for name, t in self.whole.items()}
 
-    def read(self, directory):
+    def read(self, views):
         for name, tensor in self.tensors.items():
-            from_file(os.path.join(directory, name + ".bin"), tensor)
+            arena.take(views[name], self.gpu, tensor)
 
-    def write(self, directory):
+    def write(self, views):
         for name, tensor in self.tensors.items():
-            to_file(tensor, os.path.join(directory, name + ".bin"))
+            arena.put(views[name], self.gpu, [extent(tensor)])
+
+
+def extent(tensor):
+    return tensor.data_ptr(), tensor.numel() * tensor.element_size()
 
 
 class Given:
     """The output of an operation that writes where it is told."""
 
-    def __init__(self, torch, request, device):
+    def __init__(self, torch, request, device, gpu):
+        self.gpu = gpu
         guard, shape = request["guard"], request["output"]["shape"]
         size = 4 * math.prod(shape)
         self.whole = torch.zeros(2 * guard + size, dtype=torch.uint8, device=device)
         self.out = self.whole[guard : guard + size].view(torch.float32).view(shape)
 
     def poison(self, value):
-        self.whole.fill_(value)
+        (self.gpu or arena.Memory).fill(self.whole.data_ptr(), value, self.whole.numel())
 
-    def write(self, path):
-        to_file(self.whole, path)
+    def write(self, view):
+        arena.put(view, self.gpu, [extent(self.whole)])
 
     def graph_pool(self):
         return None
@@ -136,28 +120,20 @@ class Returned:
             raise Unavailable("a gate on this result", "torch's allocator gave it memory that was not poisoned")
         return result.data_ptr()
 
-    def write(self, path):
+    def write(self, view):
         result = self.cell[0]
         if self.gpu is not None:
             if self.slots is None:
                 raise Failure("there is no output: another operation was poisoned since")
             at = self.slots.first() if result is None else self.where()
-            self.gpu.synchronize()
-            with open(path, "wb") as f:
-                for low, count in self.slots.around(at):
-                    f.write(self.gpu.driver.read(low, count))
+            arena.put(view, self.gpu, self.slots.around(at))
             return
         # CPU tensors come from malloc: nothing can be said about the memory
         # before, around or after them. This form serves tests without a GPU.
-        zone = bytes([self.value])
-        with open(path, "wb") as f:
-            f.write(zone * self.guard)
-            if result is None:
-                f.write(zone * self.size)
-            elif self.size:
-                host = result.contiguous()
-                f.write((ctypes.c_char * self.size).from_address(host.data_ptr()))
-            f.write(zone * self.guard)
+        view[:] = bytes([self.value]) * len(view)
+        if result is not None:
+            host = result.contiguous()
+            arena.put(view[self.guard : -self.guard], None, [extent(host)])
 
 
 class Slots:

@@ -3,7 +3,6 @@ library, so that the worker itself can be tested anywhere."""
 
 import array
 import math
-import os
 import sys
 
 from .errors import Unavailable
@@ -25,18 +24,16 @@ class Buffers:
         self.count = math.prod(request["output"]["shape"])
         self.whole = bytearray(self.guard * 2 + 4 * self.count)
 
-    def read_inputs(self, directory):
+    def read_inputs(self, views):
         for spec in self.specs:
-            with open(os.path.join(directory, spec["name"] + ".bin"), "rb") as f:
-                values = array.array("I" if spec["dtype"] == "u32" else "f", f.read())
+            values = array.array("I" if spec["dtype"] == "u32" else "f", bytes(views[spec["name"]]))
             if sys.byteorder != "little":
                 values.byteswap()
             self.arrays[spec["name"]] = values
 
-    def write_inputs(self, directory):
+    def write_inputs(self, views):
         for name, values in self.arrays.items():
-            with open(os.path.join(directory, name + ".bin"), "wb") as f:
-                f.write(values.tobytes())
+            views[name][:] = values.tobytes()
 
     def poison(self, value):
         self.whole[:] = bytes([value]) * len(self.whole)
@@ -44,9 +41,8 @@ class Buffers:
     def put(self, values):
         self.whole[self.guard : self.guard + 4 * self.count] = array.array("f", values).tobytes()
 
-    def write_output(self, path):
-        with open(path, "wb") as f:
-            f.write(self.whole)
+    def write_output(self, view):
+        view[:] = self.whole
 
 
 class Operation:
@@ -54,7 +50,7 @@ class Operation:
         self.buffers = Buffers(request)
         self.read_inputs, self.write_inputs = self.buffers.read_inputs, self.buffers.write_inputs
         self.poison, self.write_output = self.buffers.poison, self.buffers.write_output
-        self.read_inputs(request["dir"])
+        self.read_inputs(request["views"])
         self.timer = HostTimer(lambda: bytearray(64 << 20))
         self.identity = {"compiler": "CPython " + sys.version.split()[0], "entry": request["implementation"]}
         dims, values = request["dims"], self.buffers.arrays

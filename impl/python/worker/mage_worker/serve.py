@@ -6,7 +6,7 @@ import os
 import sys
 import traceback
 
-from . import arms, errors, versions
+from . import arena, arms, errors, versions
 
 operations = {}
 
@@ -19,7 +19,9 @@ def find(request):
 
 
 def open_operation(request):
+    request["views"] = arena.shared.views(request)
     operation = arms.open_operation(request)
+    del request["views"]
     operations[request["id"]] = operation
     # What imports and compilation left is looked at once: with it, the collection
     # before every measurement would take a fifth of a second.
@@ -64,11 +66,11 @@ handlers = {
     "offers": lambda r: arms.offers(r["implementation"], r["device"]),
     "open": open_operation,
     "close": close_operation,
-    "inputs": lambda r: find(r).write_inputs(r["dir"]),
-    "set": lambda r: find(r).read_inputs(r["dir"]),
+    "inputs": lambda r: find(r).write_inputs(arena.shared.views(r)),
+    "set": lambda r: find(r).read_inputs(arena.shared.views(r)),
     "poison": lambda r: find(r).poison(r["value"]),
     "run": lambda r: find(r).run(),
-    "output": lambda r: find(r).write_output(r["path"]),
+    "output": lambda r: find(r).write_output(arena.shared.views(r)["out"]),
     "measure": lambda r: find(r).measure(r),
     "profile": profile_operation,
     "export": export_kernel,

@@ -36,7 +36,7 @@ class Operation:
     def __init__(self, request):
         self.name = request["implementation"]
         self.torch, self.device, self.gpu = prepare(self.name, request["device"])
-        self.inputs = memory.Inputs(self.torch, request, self.device)
+        self.inputs = memory.Inputs(self.torch, request, self.device, self.gpu)
         self.read_inputs, self.write_inputs = self.inputs.read, self.inputs.write
         self.identity = {"compiler": "torch " + self.torch.__version__}
         if self.gpu is None:
@@ -57,8 +57,8 @@ class Operation:
         self.buffers.poison(value)
         self.settle()
 
-    def write_output(self, path):
-        self.buffers.write(path)
+    def write_output(self, view):
+        self.buffers.write(view)
 
     def graph_pool(self):
         return self.buffers.graph_pool()
@@ -105,7 +105,7 @@ class Eager(Operation):
 class EagerOut(Operation):
     def __init__(self, request):
         super().__init__(request)
-        self.buffers = memory.Given(self.torch, request, self.device)
+        self.buffers = memory.Given(self.torch, request, self.device, self.gpu)
         self.submit = torch_ops.out(self.torch, request["contract"], request["dims"], self.inputs.tensors, self.buffers.out)
         self.identity["entry"] = self.name
 

@@ -43,7 +43,7 @@ class Operation(torch_arms.Operation):
         super().__init__(request)
         triton = load_triton(self.name)
         contract, dims = request["contract"], request["dims"]
-        self.buffers = memory.Given(self.torch, request, self.device)
+        self.buffers = memory.Given(self.torch, request, self.device, self.gpu)
         module = source(self.name, contract)
         kernel = getattr(module, contract)
         values = dict(self.inputs.tensors, out=self.buffers.out, **module.scalars(dims))
