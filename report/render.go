@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"mage/internal/printable"
 )
 
 // Format is how a report is written.
@@ -82,6 +84,9 @@ func renderTables(w io.Writer, f Format, all []Table, o RenderOptions) error {
 			tables = append(tables, t)
 		}
 	}
+	if f != CSV {
+		tables = printableTables(tables)
+	}
 	var b strings.Builder
 	switch f {
 	case TableFormat:
@@ -101,6 +106,37 @@ func renderTables(w io.Writer, f Format, all []Table, o RenderOptions) error {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
+}
+
+// printableTables are tables fit for a terminal, whatever the names of kernels and
+// programs in them hold. Titles and remarks may have several lines.
+func printableTables(tables []Table) []Table {
+	lines := func(s string) string {
+		all := strings.Split(s, "\n")
+		for i := range all {
+			all[i] = printable.Line(all[i])
+		}
+		return strings.Join(all, "\n")
+	}
+	out := slices.Clone(tables)
+	for i := range out {
+		t := &out[i]
+		t.Title, t.Lead, t.Rows = lines(t.Title), slices.Clone(t.Lead), slices.Clone(t.Rows)
+		t.Notes, t.Remarks = slices.Clone(t.Notes), slices.Clone(t.Remarks)
+		for _, texts := range [][]string{t.Lead, t.Notes, t.Remarks} {
+			for j := range texts {
+				texts[j] = lines(texts[j])
+			}
+		}
+		for r := range t.Rows {
+			cells := slices.Clone(t.Rows[r].Cells)
+			for c := range cells {
+				cells[c].Text = printable.Line(cells[c].Text)
+			}
+			t.Rows[r].Cells = cells
+		}
+	}
+	return out
 }
 
 // RenderTables writes tables that somebody else built, all of them.

@@ -16,6 +16,7 @@ import (
 	kongcompletion "github.com/jotaen/kong-completion"
 
 	"mage/capture"
+	"mage/internal/printable"
 	"mage/report"
 	"mage/report/profile"
 )
@@ -134,10 +135,16 @@ func exitCode(stderr io.Writer, err error) int {
 		return exitPipe
 	case coded:
 		if exit.message != "" {
-			fmt.Fprintln(stderr, "mage:", exit.message)
+			fmt.Fprintln(stderr, "mage:", line(exit.message))
 		}
 		return exit.code
 	}
-	fmt.Fprintln(stderr, "mage:", err)
+	fmt.Fprintln(stderr, "mage:", line(err.Error()))
 	return exitFailed
+}
+
+// line is a message as one line that is safe to show: names of kernels, files and
+// programs may be in it.
+func line(message string) string {
+	return printable.Line(strings.ReplaceAll(strings.TrimSpace(message), "\n", "; "))
 }

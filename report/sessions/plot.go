@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mage/history"
+	"mage/internal/printable"
 	"mage/report"
 )
 
@@ -31,7 +32,7 @@ func Plot(kernel string, series []history.Series) []report.Table {
 				{Key: "max_us", Head: "max", Unit: "µs", Align: report.Right, Drop: 2},
 				{Key: "calls", Head: "calls", Align: report.Right, Drop: 4}}}
 		if i == 0 {
-			t.Title = oneLine(kernel) + "\n" + t.Title
+			t.Title = printable.Line(kernel) + "\n" + t.Title
 		}
 		for _, p := range s.Points {
 			t.Rows = append(t.Rows, report.Row{Cells: []report.Value{

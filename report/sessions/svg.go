@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mage/history"
+	"mage/internal/printable"
 	"mage/report"
 )
 
@@ -43,7 +44,7 @@ func SVG(w io.Writer, kernel string, series []history.Series) error {
 	label := func(x, y float64, anchor, text string) {
 		fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" text-anchor="%s">%s</text>`+"\n", x, y, anchor, html.EscapeString(text))
 	}
-	label(plotLeft, 24, "start", shorten(oneLine(kernel), 100))
+	label(plotLeft, 24, "start", shorten(printable.Line(kernel), 100))
 	for i := range 5 {
 		us := low + (high-low)*float64(i)/4
 		fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#dddddd"/>`+"\n", plotLeft, plotRight, y(us), y(us))

@@ -2,10 +2,10 @@ package sessions
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"mage/history"
+	"mage/internal/printable"
 	"mage/report"
 )
 
@@ -47,7 +47,7 @@ func List(all []history.Summary) report.Table {
 		}
 		t.Rows = append(t.Rows, report.Row{Cells: []report.Value{
 			report.Number(fmt.Sprint(s.ID), s.ID), started(s.Start), took, report.Word(s.Device), report.Word(s.Backend),
-			report.Word(s.ReadWith()), report.Word(oneLine(s.Command)), report.Number(fmt.Sprint(s.Kernels), s.Kernels),
+			report.Word(s.ReadWith()), report.Word(printable.Line(s.Command)), report.Number(fmt.Sprint(s.Kernels), s.Kernels),
 			report.Number(fmt.Sprint(s.Launches), s.Launches), total, outcome}})
 	}
 	if len(all) > 1 {
@@ -65,7 +65,7 @@ func Show(s history.Session, kernels []history.Kernel) []report.Table {
 			head.Rows = append(head.Rows, report.Row{Cells: []report.Value{report.Word(field), report.Word(value)}})
 		}
 	}
-	add("command", oneLine(s.Command))
+	add("command", printable.Line(s.Command))
 	if !s.Start.IsZero() {
 		add("started", started(s.Start).Text+" UTC")
 	}
@@ -108,7 +108,7 @@ func kernelTable(s history.Session, kernels []history.Kernel) report.Table {
 		t.Remarks = append(t.Remarks, "no kernel was recorded")
 	}
 	for _, k := range kernels {
-		row := []report.Value{report.Word(oneLine(k.Name)), report.Number(fmt.Sprint(k.Calls), k.Calls),
+		row := []report.Value{report.Word(printable.Line(k.Name)), report.Number(fmt.Sprint(k.Calls), k.Calls),
 			report.Microseconds(k.Total), report.Fraction(&k.Share), report.Microseconds(k.Mean), report.Microseconds(k.Min),
 			report.Microseconds(k.Max), size(k.Grid), size(k.Block), count(k.Registers), bytes(k.SharedBytes)}
 		for _, c := range t.Columns[len(row):] {
@@ -179,10 +179,4 @@ func bytes(n *int64) report.Value {
 		return report.Absent()
 	}
 	return report.Number(report.Bytes(*n), *n)
-}
-
-// oneLine makes a command or a name fit for a cell: no control characters that a
-// terminal would obey.
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }), " ")
 }
