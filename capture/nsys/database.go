@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"net/url"
 	"path/filepath"
 	"strconv"
@@ -29,6 +30,10 @@ type database struct {
 
 func unsupported(format string, args ...any) error {
 	return &capture.Failure{Outcome: capture.Unsupported, Reason: "the SQLite export of nsys: " + fmt.Sprintf(format, args...)}
+}
+
+func invalid(format string, args ...any) error {
+	return &capture.Failure{Outcome: capture.Invalid, Reason: "the SQLite export of nsys: " + fmt.Sprintf(format, args...)}
 }
 
 // open opens the export for reading and checks its version.
@@ -134,7 +139,7 @@ func (d *database) readStrings(ctx context.Context) error {
 		if err := rows.Scan(&id, &value); err != nil {
 			return unsupported("StringIds: %v", err)
 		}
-		d.strings[id] = value.String
+		d.strings[id] = valid(value.String)
 	}
 	return rows.Err()
 }
@@ -165,17 +170,14 @@ func (d *database) each(ctx context.Context, table string, needed, wanted []stri
 		return unsupported("%s: %v", table, err)
 	}
 	defer rows.Close()
-	values, into := make([]any, len(names)), make([]any, len(names))
-	for i := range values {
-		into[i] = &values[i]
+	r := row{d: d, table: table, at: map[string]int{}, values: make([]any, len(names))}
+	into := make([]any, len(names))
+	for i, n := range names {
+		r.at[n], into[i] = i, &r.values[i]
 	}
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
 			return unsupported("%s: %v", table, err)
-		}
-		r := row{d: d, table: table, values: map[string]any{}}
-		for i, n := range names {
-			r.values[n] = values[i]
 		}
 		if err := f(r); err != nil {
 			return err
@@ -191,21 +193,25 @@ func (d *database) each(ctx context.Context, table string, needed, wanted []stri
 type row struct {
 	d      *database
 	table  string
-	values map[string]any
+	at     map[string]int
+	values []any
 }
+
+func (r row) value(column string) any { return r.values[r.at[column]] }
 
 // integer is nil where there is none.
 func (r row) integer(column string) *int64 {
-	v, ok := r.values[column].(int64)
+	v, ok := r.value(column).(int64)
 	if !ok {
 		return nil
 	}
 	return &v
 }
 
+// small is a count or a number of something; one that cannot be is missing.
 func (r row) small(column string) *int {
 	v := r.integer(column)
-	if v == nil {
+	if v == nil || *v < 0 || *v > math.MaxInt32 {
 		return nil
 	}
 	n := int(*v)
@@ -215,11 +221,11 @@ func (r row) small(column string) *int {
 // text is a name: a string's number, or the string itself. A number without a
 // string stays visible as what it is.
 func (r row) text(column string) string {
-	switch v := r.values[column].(type) {
+	switch v := r.value(column).(type) {
 	case string:
-		return v
+		return valid(v)
 	case []byte:
-		return string(v)
+		return valid(string(v))
 	case int64:
 		if s, ok := r.d.strings[v]; ok {
 			return s
@@ -231,11 +237,16 @@ func (r row) text(column string) string {
 	return ""
 }
 
+func valid(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
+
 // span is the start in ns and the duration in µs.
 func (r row) span() (start int64, us float64, err error) {
 	a, b := r.integer("start"), r.integer("end")
 	if a == nil || b == nil {
-		return 0, 0, &capture.Failure{Outcome: capture.Invalid, Reason: "the SQLite export of nsys: a row of " + r.table + " has no start or end"}
+		return 0, 0, invalid("a row of %s has no start or end", r.table)
 	}
-	return *a, float64(*b-*a) / 1e3, nil
+	if ns := *b - *a; (ns < 0) == (*b < *a) {
+		return *a, float64(ns) / 1e3, nil
+	}
+	return *a, (float64(*b) - float64(*a)) / 1e3, nil // too far apart for an int64
 }

@@ -82,7 +82,7 @@ func (d *database) readKernels(ctx context.Context, r *capture.Result) error {
 			for i, column := range dim.columns {
 				v := row.integer(column)
 				if v == nil || *v < 0 || *v > 1<<31-1 {
-					return &capture.Failure{Outcome: capture.Invalid, Reason: fmt.Sprintf("the SQLite export of nsys: kernel %d (%s) has no %s", len(r.Kernels)+1, k.Name, column)}
+					return invalid("kernel %d (%s) has no %s", len(r.Kernels)+1, k.Name, column)
 				}
 				dim.into[i] = uint32(*v)
 			}
@@ -135,9 +135,11 @@ func (d *database) memory(ctx context.Context, r *capture.Result, table string, 
 		}
 		c := capture.Copy{StartNS: start, DurationUS: us, Device: row.small("deviceId"), Stream: row.small("streamId"),
 			Correlation: row.integer("correlationId")}
-		if b := row.integer("bytes"); b != nil {
-			c.Bytes = *b
+		bytes := row.integer("bytes")
+		if bytes == nil || *bytes < 0 {
+			return invalid("copy or fill %d of %s has no bytes", len(r.Copies)+1, table)
 		}
+		c.Bytes = *bytes
 		if n := row.integer("graphNodeId"); n != nil && *n != 0 {
 			node := uint64(*n)
 			c.GraphNode = &node
@@ -157,7 +159,7 @@ func (d *database) readCalls(ctx context.Context, r *capture.Result) error {
 		c := capture.APICall{Name: row.text("nameId"), StartNS: start, DurationUS: us,
 			Correlation: row.integer("correlationId"), Result: row.small("returnValue")}
 		if c.Name == "" {
-			c.Name = fmt.Sprintf("callback %v", row.values["cbid"]) // of exports before 2020
+			c.Name = fmt.Sprintf("callback %v", row.value("cbid")) // of exports before 2020
 		}
 		if tid := row.integer("globalTid"); tid != nil {
 			thread := *tid & 0xFFFFFF // the lowest 24 bits of the serialized identifier
@@ -178,10 +180,12 @@ func (d *database) readDevice(ctx context.Context, r *capture.Result) error {
 	if len(r.Kernels) > 0 && r.Kernels[0].Device != nil {
 		id = *r.Kernels[0].Device
 	}
-	err := d.db.QueryRowContext(ctx, "SELECT name FROM "+table+" WHERE id = ?", id).Scan(&r.Device)
+	var name sql.NullString
+	err := d.db.QueryRowContext(ctx, "SELECT name FROM "+table+" WHERE id = ?", id).Scan(&name)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return unsupported("%s: %v", table, err)
 	}
+	r.Device = name.String
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,6 +114,11 @@ func TestRefused(t *testing.T) {
 		{"no grid", "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN gridY", "3.1.0", capture.Unsupported, "has no column gridY"},
 		{"copies without bytes", "ALTER TABLE CUPTI_ACTIVITY_KIND_MEMCPY DROP COLUMN bytes", "3.1.0", capture.Unsupported, "CUPTI_ACTIVITY_KIND_MEMCPY has no column bytes"},
 		{"graphs as wholes", "DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL; CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER, end INTEGER)", "3.1.0", capture.Unsupported, "whole graphs"},
+		{"a start that is no number", "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = x'00ff'", "3.1.0", capture.Invalid, "a row of CUPTI_ACTIVITY_KIND_KERNEL has no start or end"},
+		{"an end in the text", "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET end = 'soon'", "3.1.0", capture.Invalid, "a row of CUPTI_ACTIVITY_KIND_RUNTIME has no start or end"},
+		{"a negative copy", "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = -4", "3.1.0", capture.Invalid, "has no bytes"},
+		{"a fill of a text", "UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET bytes = 'all'", "3.1.0", capture.Invalid, "has no bytes"},
+		{"strings without numbers", "DROP TABLE StringIds; CREATE TABLE StringIds (id TEXT, value TEXT); INSERT INTO StringIds VALUES ('one', 'k')", "3.1.0", capture.Unsupported, "StringIds"},
 		{"a negative grid", "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridZ = -1", "3.1.0", capture.Invalid, "has no gridZ"},
 	} {
 		_, err := Parse(context.Background(), build(t, capturetest.Export{Version: c.version, Script: c.script}))
@@ -133,6 +139,41 @@ func TestRefused(t *testing.T) {
 		_, err := Parse(context.Background(), path)
 		if f, ok := errors.AsType[*capture.Failure](err); !ok || f.Outcome != capture.Unsupported {
 			t.Errorf("%s: error = %v", filepath.Base(path), err)
+		}
+	}
+}
+
+// TestOddValues are kept as far as they mean something, and missing otherwise.
+func TestOddValues(t *testing.T) {
+	r, err := Parse(context.Background(), build(t, capturetest.Export{Version: "3.1.0", Script: `
+		UPDATE TARGET_INFO_GPU SET name = NULL;
+		UPDATE StringIds SET value = x'6bff41' WHERE id = 4;
+		UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET registersPerThread = -1, staticSharedMemory = 9223372036854775807, streamId = 'seven' WHERE start = 7000;
+		INSERT INTO DIAGNOSTIC_EVENT VALUES (1, 1, 1, 3, x'c3', NULL);`}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := r.Kernels[1]
+	if k.Name != "k\ufffdA" || k.Registers != nil || k.StaticShared != nil || k.Stream != nil || *k.DynamicShared != 0 || r.Device != "" {
+		t.Errorf("%+v on %q", k, r.Device)
+	}
+}
+
+// TestTimesBeyondTheClock: a difference that does not fit an int64 keeps its sign.
+func TestTimesBeyondTheClock(t *testing.T) {
+	for script, negative := range map[string]bool{
+		"start = 9223372036854775807, end = -9223372036854775807": true,
+		"start = -9223372036854775807, end = 9223372036854775807": false,
+		"start = 10, end = 9": true,
+	} {
+		r, err := Parse(context.Background(), build(t, capturetest.Export{Version: "3.1.0",
+			Script: "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET " + script + " WHERE start = 7000"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(r.Kernels, func(k capture.Kernel) bool { return k.Name == capturetest.Reduce })
+		if us := *r.Kernels[i].DurationUS; us < 0 != negative {
+			t.Errorf("%s: %g µs", script, us)
 		}
 	}
 }
