@@ -19,13 +19,20 @@ func unsupported(format string, args ...any) error {
 	return &capture.Failure{Outcome: capture.Unsupported, Reason: "the CSV of ncu: " + fmt.Sprintf(format, args...)}
 }
 
-// Parse reads what ncu --csv prints: the raw page, a line per launch with the
-// units in the second line, or the long form, a line per metric. What precedes
-// the header, such as ==PROF== lines, is skipped.
+// torn is a file that lacks something: what it lacks would pass for not measured.
+func torn(format string, args ...any) error {
+	return &capture.Failure{Outcome: capture.Invalid, Reason: "the CSV of ncu is not whole: " + fmt.Sprintf(format, args...)}
+}
+
+// Parse reads what ncu --csv --page raw prints: a line per launch, with the units
+// in the second line. What precedes the header, such as ==PROF== lines, is skipped.
 func Parse(text []byte) ([]capture.Kernel, error) {
 	start := headerAt(text)
 	if start < 0 {
 		return nil, unsupported("there is no header line that begins with \"ID\"")
+	}
+	if !bytes.HasSuffix(text, []byte("\n")) {
+		return nil, torn("its last line has no end")
 	}
 	r := csv.NewReader(bytes.NewReader(text[start:]))
 	r.FieldsPerRecord = -1
@@ -42,6 +49,10 @@ func Parse(text []byte) ([]capture.Kernel, error) {
 		if strings.HasPrefix(row[0], "==") {
 			continue // the profiler's remark, in between or after
 		}
+		if rows != nil && len(row) != len(rows[0]) {
+			line, _ := r.FieldPos(0)
+			return nil, torn("line %d below the header has %d fields of %d", line-1, len(row), len(rows[0]))
+		}
 		rows = append(rows, row)
 	}
 	t := file{columns: map[string]int{}, header: rows[0]}
@@ -51,8 +62,8 @@ func Parse(text []byte) ([]capture.Kernel, error) {
 	if !t.has("Kernel Name") {
 		return nil, unsupported("there is no column \"Kernel Name\"")
 	}
-	if t.has("Metric Name") && t.has("Metric Value") {
-		return t.long(rows[1:])
+	if t.has("Metric Name") {
+		return nil, unsupported("it is of another page than raw")
 	}
 	return t.raw(rows[1:])
 }
@@ -88,7 +99,7 @@ func (t *file) cell(row []string, name string) string {
 // fixed are the columns that describe the launch and are no counters. Those that
 // name the host and the process are not kept.
 var fixed = []string{"ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time", "Context", "Stream",
-	"Block Size", "Grid Size", "Device", "CC", "Section Name", "Metric Name", "Metric Unit", "Metric Value", "Invocations"}
+	"Block Size", "Grid Size", "Device", "CC", "Invocations"}
 
 // raw reads one launch per line; the first line holds the units.
 func (t *file) raw(rows [][]string) ([]capture.Kernel, error) {
@@ -126,34 +137,6 @@ func (t *file) raw(rows [][]string) ([]capture.Kernel, error) {
 			}
 		}
 		out = append(out, k)
-	}
-	return out, nil
-}
-
-// long reads one metric per line; the lines of a launch share its ID.
-func (t *file) long(rows [][]string) ([]capture.Kernel, error) {
-	var values []string
-	for _, row := range rows {
-		values = append(values, t.cell(row, "Metric Value"))
-	}
-	t.n = detect(values)
-	var out []capture.Kernel
-	at := map[string]int{}
-	for _, row := range rows {
-		id := t.cell(row, "Process ID") + " " + t.cell(row, "ID")
-		i, ok := at[id]
-		if !ok {
-			k, err := t.launch(row)
-			if err != nil {
-				return nil, err
-			}
-			i = len(out)
-			at[id] = i
-			out = append(out, k)
-		}
-		if name := t.cell(row, "Metric Name"); name != "" { // a line of a rule has none
-			t.add(&out[i], name, t.cell(row, "Metric Unit"), t.cell(row, "Metric Value"))
-		}
 	}
 	return out, nil
 }
@@ -204,18 +187,23 @@ func (t *file) add(k *capture.Kernel, name, unit, value string) {
 	}
 	c := base(v, unit)
 	k.Counters[name] = c
-	whole := func() *int { n := int(math.Round(c.Value)); return &n }
+	whole := func() *int {
+		if c.Value < 0 || c.Value > math.MaxInt32 {
+			return nil
+		}
+		return new(int(math.Round(c.Value)))
+	}
 	switch name {
-	case "gpu__time_duration.sum", "Duration":
+	case capture.Duration:
 		if c.Unit == "s" {
 			us := math.Round(c.Value*1e12) / 1e6 // the profiler's step is a nanosecond
 			k.DurationUS = &us
 		}
-	case "launch__registers_per_thread", "Registers Per Thread":
+	case "launch__registers_per_thread":
 		k.Registers = whole()
-	case "launch__shared_mem_per_block_static", "Static Shared Memory Per Block":
+	case "launch__shared_mem_per_block_static":
 		k.StaticShared = whole()
-	case "launch__shared_mem_per_block_dynamic", "Dynamic Shared Memory Per Block":
+	case "launch__shared_mem_per_block_dynamic":
 		k.DynamicShared = whole()
 	}
 }

@@ -88,35 +88,28 @@ func TestMissingCountersStayMissing(t *testing.T) {
 	}
 }
 
-// TestLong reads the details page: a line per metric, lines of rules in between.
-func TestLong(t *testing.T) {
-	kernels := read(t, "details.csv")
-	if len(kernels) != 2 {
-		t.Fatalf("%d kernels, want 2", len(kernels))
-	}
-	if us := *kernels[0].DurationUS; math.Abs(us-10.976) > 1e-9 {
-		t.Errorf("duration %g µs, want 10.976", us)
-	}
-	if got := kernels[0].Counters["DRAM Frequency"]; got != (capture.Counter{Value: 3187074829.93, Unit: "Hz"}) {
-		t.Errorf("DRAM Frequency = %v", got)
-	}
-	if *kernels[0].Registers != 44 || kernels[1].Grid != (capture.Dim{3072, 1, 1}) {
-		t.Errorf("registers %d, grid %v", *kernels[0].Registers, kernels[1].Grid)
-	}
-	if _, ok := kernels[0].Counters["Function Cache Configuration"]; ok {
-		t.Error("a word was read as a number")
-	}
-}
-
 func TestUnreadable(t *testing.T) {
+	const header = "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"x\"\n\"\",\"\",\"\",\"\",\"\"\n"
+	for name, text := range map[string]string{
+		"torn in a value":     header + "\"0\",\"k\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"12",
+		"torn after a value":  header + "\"0\",\"k\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"12\"",
+		"torn after a field":  header + "\"0\",\"k\",\"(1, 1, 1)\",\"(1, 1, 1)\"\n",
+		"torn in the size":    header + "\"0\",\"k\",\"(1, ",
+		"a line of too much":  header + "\"0\",\"k\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"1\",\"2\"\n",
+		"torn between quotes": header + "\"0\",\"k",
+	} {
+		_, err := Parse([]byte(text))
+		if f, ok := errors.AsType[*capture.Failure](err); !ok || f.Outcome != capture.Invalid || !strings.Contains(f.Reason, "not whole") {
+			t.Errorf("%s: error = %v", name, err)
+		}
+	}
 	for name, text := range map[string]string{
 		"nothing":      "",
 		"no header":    "==ERROR== The application returned an error code (2).\n",
 		"no kernel":    "\"ID\",\"Process ID\"\n\"0\",\"1\"\n",
+		"another page": "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n\"0\",\"k\",\"Duration\",\"ns\",\"3\"\n",
 		"no units":     "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"x.sum\"\n\"0\",\"k\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"3\"\n",
 		"bad size":     "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"x.sum\"\n\"\",\"\",\"\",\"\",\"\"\n\"0\",\"k\",\"(1, 1)\",\"(1, 1, 1)\",\"3\"\n",
-		"open quote":   "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\"\n\"\",\"\",\"\",\"\"\n\"0\",\"k",
-		"torn in half": "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"x\"\n\"\",\"\",\"\",\"\",\"\"\n\"0\",\"k\",\"(1, ",
 	} {
 		_, err := Parse([]byte(text))
 		if f, ok := errors.AsType[*capture.Failure](err); !ok || f.Outcome != capture.Unsupported {
@@ -125,9 +118,23 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// TestCountsThatCannotBe are kept as counters, and are no registers.
+func TestCountsThatCannotBe(t *testing.T) {
+	kernels, err := Parse([]byte("\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"launch__registers_per_thread\"\n" +
+		"\"\",\"\",\"\",\"\",\"register/thread\"\n\"0\",\"a, \"\"b\"\"\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"1e300\"\n\"1\",\"b\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"-3\"\n"))
+	if err != nil || len(kernels) != 2 || kernels[0].Name != `a, "b"` {
+		t.Fatal(kernels, err)
+	}
+	for _, k := range kernels {
+		if k.Registers != nil || len(k.Counters) != 1 {
+			t.Errorf("%+v", k)
+		}
+	}
+}
+
 // FuzzParse must neither panic nor read a number that is none.
 func FuzzParse(f *testing.F) {
-	for _, name := range []string{"raw-metrics.csv", "details.csv"} {
+	for _, name := range []string{"raw-metrics.csv", "raw-full.csv"} {
 		text, err := os.ReadFile("testdata/" + name)
 		if err != nil {
 			f.Fatal(err)

@@ -22,6 +22,7 @@ var (
 	race     = regexp.MustCompile(`^(Error|Warning): (Race reported between \w+ access) at (.+)$`)
 	hazards  = regexp.MustCompile(`^(.*?) ?\[(\d+) hazards?\]$`)
 	total    = regexp.MustCompile(`^(?:ERROR|RACECHECK) SUMMARY: ([\d,]+) (?:errors?|hazards? displayed)`)
+	summary  = regexp.MustCompile(`^(?:ERROR|\w+CHECK) SUMMARY: `)
 	unshown  = regexp.MustCompile(`^ERROR SUMMARY: .*not printed`)
 	source   = regexp.MustCompile(`^([^:]+:\d+)`)
 )
@@ -56,13 +57,15 @@ func said(line string) (text string, deep bool) {
 	return strings.TrimSpace(rest), strings.HasPrefix(rest, "   ")
 }
 
-// Parse reads a whole report. Reports alike in kind, kernel and source become one
+// Parse reads a whole report, which ends with a summary: without one it was cut
+// off, and says nothing about what was not found. Reports alike in kind, kernel and source become one
 // finding with the first one's thread, block and address.
 func Parse(text string) (capture.Result, error) {
 	var r capture.Result
 	index := map[[4]string]int{}
 	var now *capture.Finding
 	var stated int
+	summed := false
 	end := func() {
 		if now == nil {
 			return
@@ -83,6 +86,7 @@ func Parse(text string) (capture.Result, error) {
 			end()
 		case !deep:
 			end()
+			summed = summed || summary.MatchString(s)
 			if m := total.FindStringSubmatch(s); m != nil && !unshown.MatchString(s) {
 				n, _ := strconv.Atoi(strings.ReplaceAll(m[1], ",", "")) // digits
 				stated += n
@@ -96,6 +100,9 @@ func Parse(text string) (capture.Result, error) {
 		}
 	}
 	end()
+	if !summed {
+		return r, &capture.Failure{Outcome: capture.Invalid, Reason: "the report of compute-sanitizer has no summary: it is not whole"}
+	}
 	if stated > 0 && len(r.Findings) == 0 {
 		return r, &capture.Failure{Outcome: capture.Unsupported,
 			Reason: fmt.Sprintf("compute-sanitizer counts %d errors, and its report holds none that this version can read", stated)}

@@ -38,6 +38,9 @@ func (Backend) Prepare(ctx context.Context, dir string, r capture.Request) (capt
 	if !slices.Contains(Tools(), r.Tool) {
 		return capture.Plan{}, &capture.UsageError{Problem: fmt.Sprintf("compute-sanitizer has no check %q; choose of %s", r.Tool, strings.Join(Tools(), ", "))}
 	}
+	if r.Range == capture.CUDA || r.Set != "" || len(r.Metrics) > 0 {
+		return capture.Plan{}, &capture.UsageError{Problem: "compute-sanitizer checks the whole program and counts nothing: --capture-range cuda, --set and --metrics are for profilers"}
+	}
 	t, err := tool.Find(ctx, "compute-sanitizer", "install the CUDA toolkit's compute-sanitizer and put it on PATH",
 		"/usr/local/cuda/compute-sanitizer/compute-sanitizer")
 	if err != nil {
