@@ -26,6 +26,14 @@ type Diagnoser interface {
 	Diagnose(dir string, code int) (failure *Failure, known bool)
 }
 
+// Follower is a Backend that can tell of launches while the program runs.
+type Follower interface {
+	// Follow returns a function that reads on in dir: it calls seen for every launch
+	// that came since its last call, with the duration where it is known. It is not
+	// evidence: what cannot be read is left to Parse.
+	Follow(dir string) func(seen func(*Kernel))
+}
+
 // Request is what to profile, and how.
 type Request struct {
 	// Argv is the target: the program, found as a shell would find it, and its

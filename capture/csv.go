@@ -1,24 +1,24 @@
 package capture
 
 import (
-	"bytes"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
 )
 
-// Column is one column of kernels.csv.
-type Column struct {
-	Name string
-	Of   func(*Kernel) string // empty where the profiler did not say
+// column is one column of kernels.csv.
+type column struct {
+	name string
+	of   func(*Kernel) string // empty where the profiler did not say
 }
 
-// Columns are those of the launches: the fixed ones, then a column for each
+// columnsOf are those of the launches: the fixed ones, then a column for each
 // counter and unit that occurs, by name.
-func Columns(kernels []Kernel) []Column {
-	columns := []Column{
+func columnsOf(kernels []Kernel) []column {
+	columns := []column{
 		{"name", func(k *Kernel) string { return k.Name }},
 		{"start_ns", func(k *Kernel) string { return number(k.StartNS) }},
 		{"duration_us", func(k *Kernel) string { return number(k.DurationUS) }},
@@ -46,7 +46,7 @@ func Columns(kernels []Kernel) []Column {
 		return slices.Compare([]string{a.name, a.unit}, []string{b.name, b.unit})
 	})
 	for _, c := range order {
-		columns = append(columns, Column{fmt.Sprintf("%s [%s]", c.name, c.unit), func(k *Kernel) string {
+		columns = append(columns, column{fmt.Sprintf("%s [%s]", c.name, c.unit), func(k *Kernel) string {
 			v, ok := k.Counters[c.name]
 			if !ok || v.Unit != c.unit {
 				return ""
@@ -65,20 +65,25 @@ func number[T int | int64 | uint64 | float64](v *T) string {
 }
 
 func writeCSV(dir string, kernels []Kernel) error {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	columns := Columns(kernels)
-	row := make([]string, len(columns))
-	for i, c := range columns {
-		row[i] = c.Name
-	}
-	_ = w.Write(row) // to memory
-	for i := range kernels {
-		for j, c := range columns {
-			row[j] = c.Of(&kernels[i])
+	return writeFile(dir, TableFile, func(out io.Writer) error {
+		w := csv.NewWriter(out)
+		columns := columnsOf(kernels)
+		row := make([]string, len(columns))
+		for i, c := range columns {
+			row[i] = c.name
 		}
-		_ = w.Write(row)
-	}
-	w.Flush()
-	return writeFile(dir, TableFile, b.Bytes())
+		if err := w.Write(row); err != nil {
+			return err
+		}
+		for i := range kernels {
+			for j, c := range columns {
+				row[j] = c.of(&kernels[i])
+			}
+			if err := w.Write(row); err != nil {
+				return err
+			}
+		}
+		w.Flush()
+		return w.Error()
+	})
 }

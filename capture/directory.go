@@ -1,17 +1,16 @@
 package capture
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync"
 	"time"
 )
 
@@ -42,15 +41,40 @@ func create(root string) (*Capture, error) {
 	if err := os.Mkdir(c.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("new capture: %w", err)
 	}
+	if err := os.WriteFile(filepath.Join(c.Dir, reserveFile), make([]byte, reserveBytes), 0o600); err != nil {
+		_ = os.RemoveAll(c.Dir)
+		return nil, fmt.Errorf("new capture: %w", err)
+	}
 	return c, nil
 }
 
-// save replaces capture.json: who opens it finds the old one or the new, whole.
-func (c *Capture) save() error { return writeJSON(c.Dir, CaptureFile, c) }
+// reserveFile takes the room that the last capture.json needs: a capture that
+// filled the disk must still say so.
+const (
+	reserveFile  = ".reserve"
+	reserveBytes = 32 << 10
+)
 
-// finish keeps the result, and how the capture ended.
+// save replaces capture.json: who opens it finds the old one or the new, whole.
+func (c *Capture) save() error {
+	return writeFile(c.Dir, CaptureFile, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false) // names of C++ templates stay readable
+		e.SetIndent("", "  ")
+		return e.Encode(c)
+	})
+}
+
+// finish keeps the result, and how the capture ended: with err, or with what went
+// wrong only now.
 func (c *Capture) finish(r *Result, err error) error {
-	c.Ended = time.Now().UTC()
+	c.Ended = c.Started.Add(time.Since(c.Started)) // the clock may have been set in between
+	c.addVersions(r.Versions)
+	c.Device, c.Findings, c.Launches = r.Device, r.Findings, len(r.Kernels)
+	c.Warnings = append(c.Warnings, r.Warnings...)
+	if failed := c.keep(r); failed != nil && err == nil {
+		err = &Failure{Outcome: ToolFailed, Reason: "what was seen could not be kept: " + failed.Error()}
+	}
 	c.Outcome = Complete
 	failure, isFailure := errors.AsType[*Failure](err)
 	switch {
@@ -61,23 +85,35 @@ func (c *Capture) finish(r *Result, err error) error {
 	case err != nil:
 		c.Outcome, c.Reason = ToolFailed, err.Error()
 	}
-	c.addVersions(r.Versions)
-	c.Device, c.Warnings, c.Findings, c.Launches = r.Device, r.Warnings, r.Findings, len(r.Kernels)
-	kernels := r.Kernels
-	if kernels == nil {
-		kernels = []Kernel{}
+	_ = os.Remove(filepath.Join(c.Dir, reserveFile)) // what cannot be removed costs 32 KiB
+	if failed := c.save(); failed != nil && err == nil {
+		err = fmt.Errorf("the capture is complete, but not marked so: %w", failed)
 	}
-	errs := []error{writeJSON(c.Dir, KernelsFile, kernels), writeCSV(c.Dir, kernels)}
+	return err
+}
+
+// keep writes all but capture.json.
+func (c *Capture) keep(r *Result) error {
+	if err := writeList(c.Dir, KernelsFile, r.Kernels); err != nil {
+		return err
+	}
+	if err := writeCSV(c.Dir, r.Kernels); err != nil {
+		return err
+	}
 	if len(r.Copies) > 0 {
-		errs = append(errs, writeJSON(c.Dir, CopiesFile, r.Copies))
+		if err := writeList(c.Dir, CopiesFile, r.Copies); err != nil {
+			return err
+		}
 	}
 	if len(r.Calls) > 0 {
-		errs = append(errs, writeJSON(c.Dir, CallsFile, r.Calls))
+		if err := writeList(c.Dir, CallsFile, r.Calls); err != nil {
+			return err
+		}
 	}
 	if len(r.Allocations) > 0 {
-		errs = append(errs, writeJSON(c.Dir, MemoryFile, r.Allocations))
+		return writeList(c.Dir, MemoryFile, r.Allocations)
 	}
-	return errors.Join(append(errs, c.save())...) // the outcome last: it says that the rest is there
+	return nil
 }
 
 // Load reads the capture in dir with all that it holds.
@@ -113,61 +149,41 @@ func readJSON(dir, name string, into any) error {
 	return nil
 }
 
-func writeJSON(dir, name string, v any) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // names of C++ templates stay readable
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return writeFile(dir, name, b.Bytes())
+// writeList writes a JSON array, an element a line: a long capture has millions.
+func writeList[T any](dir, name string, list []T) error {
+	return writeFile(dir, name, func(w io.Writer) error {
+		e := json.NewEncoder(w) // ends each element with a line break
+		e.SetEscapeHTML(false)
+		between := "[\n"
+		for i := range list {
+			if _, err := io.WriteString(w, between); err != nil {
+				return err
+			}
+			if err := e.Encode(&list[i]); err != nil {
+				return err
+			}
+			between = ","
+		}
+		if len(list) == 0 {
+			_, err := io.WriteString(w, "[]\n")
+			return err
+		}
+		_, err := io.WriteString(w, "]\n")
+		return err
+	})
 }
 
-// writeFile replaces a file by one that is whole.
-func writeFile(dir, name string, data []byte) error {
+// writeFile replaces a file by one that is whole; what fails leaves nothing.
+func writeFile(dir, name string, write func(io.Writer) error) error {
 	temp := filepath.Join(dir, "."+name+".new")
-	if err := os.WriteFile(temp, data, 0o644); err != nil {
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
+	if err != nil {
 		return err
 	}
-	return os.Rename(temp, filepath.Join(dir, name))
-}
-
-// runLog is process.log; it remembers the line that was written last.
-type runLog struct {
-	f    *os.File
-	mu   sync.Mutex
-	line []byte // begun
-	full string // the last that said something
-}
-
-func newLog(path string) (*runLog, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	return &runLog{f: f}, err
-}
-
-func (l *runLog) Close() error { return l.f.Close() }
-
-func (l *runLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, b := range p {
-		if b != '\n' && b != '\r' {
-			if len(l.line) < 300 {
-				l.line = append(l.line, b)
-			}
-			continue
-		}
-		if s := strings.TrimSpace(strings.ToValidUTF8(string(l.line), "?")); s != "" {
-			l.full = s
-		}
-		l.line = l.line[:0]
+	w := bufio.NewWriterSize(f, 1<<16)
+	if err = firstError(write(w), w.Flush(), f.Close()); err == nil {
+		return os.Rename(temp, filepath.Join(dir, name))
 	}
-	return l.f.Write(p)
-}
-
-func (l *runLog) last() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.full
+	_ = os.Remove(temp)
+	return err
 }

@@ -3,8 +3,10 @@ package capture
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -26,40 +28,39 @@ func (l locks) release() {
 	}
 }
 
-// lockDevices locks what CUDA_VISIBLE_DEVICES names: those devices, or all of
-// them when it is empty. One lock stands for all devices; who wants some of them
-// shares it, so that both kinds exclude each other. The same device by its number
-// and by its UUID is not recognised.
-func lockDevices(visible string) (locks, error) {
+// lockDevices locks the devices with these identities; without any, all devices.
+// Another lock stands for all: who wants some of them shares it, so that both
+// kinds exclude each other.
+func lockDevices(devices []string) (locks, error) {
 	dir, err := lockDirectory()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("lock the device: %w", err)
 	}
-	if visible == "" {
-		f, err := lockFile(dir, "all", unix.LOCK_EX)
-		if err != nil {
-			return nil, err
+	how := unix.LOCK_SH
+	if len(devices) == 0 {
+		how = unix.LOCK_EX
+	}
+	var held locks
+	lock := func(name, what string, how int) error {
+		f, err := lockFile(filepath.Join(dir, name+".lock"), how)
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return &BusyError{what}
 		}
-		return locks{f}, nil
-	}
-	f, err := lockFile(dir, "all", unix.LOCK_SH)
-	if err != nil {
-		return nil, err
-	}
-	held := locks{f}
-	seen := map[string]bool{}
-	for device := range strings.SplitSeq(visible, ",") {
-		name := strings.Map(plain, strings.TrimSpace(device))
-		if name == "" || seen[name] {
-			continue
-		}
-		seen[name] = true
-		f, err := lockFile(dir, "device-"+name, unix.LOCK_EX)
 		if err != nil {
-			held.release()
-			return nil, err
+			return fmt.Errorf("lock the device: %w", err)
 		}
 		held = append(held, f)
+		return nil
+	}
+	err = lock("all", "this machine's GPUs", how)
+	for _, d := range slices.Compact(slices.Sorted(slices.Values(devices))) {
+		if err == nil {
+			err = lock("device-"+strings.Map(plain, d), d, unix.LOCK_EX)
+		}
+	}
+	if err != nil {
+		held.release()
+		return nil, err
 	}
 	return held, nil
 }
@@ -72,40 +73,42 @@ func plain(r rune) rune {
 	return '_'
 }
 
+// lockDirectory is one for all users, as the devices are.
 func lockDirectory() (string, error) {
-	dir := os.Getenv("XDG_RUNTIME_DIR")
-	if dir == "" {
-		var err error
-		if dir, err = os.UserCacheDir(); err != nil {
-			dir = filepath.Join(os.TempDir(), fmt.Sprintf("mage-%d", os.Getuid()))
-		}
+	dir := filepath.Join(os.TempDir(), "mage-captures")
+	err := os.Mkdir(dir, 0o777)
+	if err == nil {
+		return dir, os.Chmod(dir, 0o777|os.ModeSticky) // whatever the umask is
 	}
-	dir = filepath.Join(dir, "mage", "captures")
-	return dir, os.MkdirAll(dir, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		err = nil
+	}
+	return dir, err
 }
 
-// lockFile takes an advisory lock that ends with the process, however it dies.
-func lockFile(dir, name string, how int) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, name+".lock"), os.O_CREATE|os.O_RDONLY, 0o600)
+// lockFile takes an advisory lock that ends with the process, however it dies. A
+// file that is there may be another user's, which O_CREAT may not open in a
+// directory for all.
+func lockFile(path string, how int) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		if f, err = os.OpenFile(path, os.O_RDONLY|os.O_CREATE|os.O_EXCL, 0o644); err == nil {
+			err = f.Chmod(0o644)
+		} else if errors.Is(err, fs.ErrExist) {
+			f, err = os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW, 0) // somebody was faster
+		}
+	}
 	if err != nil {
-		return nil, fmt.Errorf("lock the device: %w", err)
+		return nil, err
 	}
 	for {
-		err = unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
-		if err != unix.EINTR {
+		if err = unix.Flock(int(f.Fd()), how|unix.LOCK_NB); err != unix.EINTR {
 			break
 		}
 	}
-	if err == nil {
-		return f, nil
+	if err != nil {
+		f.Close()
+		return nil, err
 	}
-	f.Close()
-	if errors.Is(err, unix.EWOULDBLOCK) {
-		what := "this machine's GPUs"
-		if device, ok := strings.CutPrefix(name, "device-"); ok {
-			what = "GPU " + device
-		}
-		return nil, &BusyError{what}
-	}
-	return nil, fmt.Errorf("lock the device: %w", err)
+	return f, nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"mage/internal/process"
@@ -17,10 +18,17 @@ import (
 type Options struct {
 	// Root is the directory in which the capture's own is made.
 	Root string
+	// Devices are the UUIDs of the GPUs that the program can see, which no other
+	// capture may use meanwhile. None stands for all of them.
+	Devices []string
 	// Force captures although another capture is running on the device.
 	Force bool
-	// Watch, if not nil, is called every fifth of a second, from one goroutine.
-	Watch func(Status)
+	// Stdin is what the program reads, nothing if nil.
+	Stdin *os.File
+	// Watch, if not nil, is called every fifth of a second, from one goroutine at a
+	// time. Follow tells it of the launches so far, if the backend is a Follower.
+	Watch  func(Status)
+	Follow bool
 	// Versions of this Mage, for capture.json.
 	Versions map[string]string
 }
@@ -31,6 +39,7 @@ type Status struct {
 	Phase    string // "capturing", "exporting", "reading"
 	Elapsed  time.Duration
 	LastLine string // of what was printed
+	Seen     Seen   // launches so far
 }
 
 // grace is the time that a profiler has to finish its report after an interrupt.
@@ -41,17 +50,11 @@ const grace = 5 * time.Second
 // says how it ended, or the context's error after an interrupt. Before that the
 // error is an *unavailable.Error, a *UsageError or a *BusyError.
 func Run(ctx context.Context, b Backend, r Request, opt Options) (*Capture, *Result, error) {
-	if len(r.Argv) == 0 {
-		return nil, nil, &UsageError{"there is no program to profile"}
-	}
-	if r.LaunchCount < 0 {
-		return nil, nil, &UsageError{fmt.Sprintf("a launch count of %d: want 1 or more, or 0 for all", r.LaunchCount)}
-	}
-	if _, err := exec.LookPath(r.Argv[0]); err != nil {
-		return nil, nil, &UsageError{fmt.Sprintf("there is no program %s: %v", r.Argv[0], errors.Unwrap(err))}
+	if err := r.check(); err != nil {
+		return nil, nil, err
 	}
 	if !opt.Force {
-		held, err := lockDevices(os.Getenv("CUDA_VISIBLE_DEVICES"))
+		held, err := lockDevices(opt.Devices)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -70,12 +73,33 @@ func Run(ctx context.Context, b Backend, r Request, opt Options) (*Capture, *Res
 	if err := c.save(); err != nil {
 		return c, nil, err
 	}
-	a := &attempt{c: c, b: b, r: r, plan: plan, watch: opt.Watch}
-	err = a.run(ctx)
-	if e := c.finish(&a.result, err); e != nil && err == nil {
-		err = e
+	a := &attempt{c: c, b: b, r: r, plan: plan, stdin: opt.Stdin, watch: opt.Watch}
+	if f, ok := b.(Follower); ok && opt.Follow && opt.Watch != nil {
+		a.follow = f.Follow(c.Dir)
 	}
-	return c, &a.result, err
+	err = a.run(ctx)
+	return c, &a.result, c.finish(&a.result, err)
+}
+
+// check refuses what no backend can serve.
+func (r *Request) check() error {
+	if len(r.Argv) == 0 {
+		return &UsageError{"there is no program to profile"}
+	}
+	if r.LaunchCount < 0 {
+		return &UsageError{fmt.Sprintf("a launch count of %d: want 1 or more, or 0 for all", r.LaunchCount)}
+	}
+	if r.Timeout < 0 {
+		return &UsageError{fmt.Sprintf("a timeout of %v: want one above 0, or 0 for none", r.Timeout)}
+	}
+	path, err := exec.LookPath(r.Argv[0])
+	if err != nil {
+		return &UsageError{fmt.Sprintf("there is no program %q: %v", r.Argv[0], errors.Unwrap(err))}
+	}
+	if strings.HasPrefix(r.Argv[0], "-") { // a profiler would take it for a flag of its own
+		r.Argv = append([]string{path}, r.Argv[1:]...)
+	}
+	return nil
 }
 
 // attempt is the work of one capture.
@@ -84,7 +108,10 @@ type attempt struct {
 	b      Backend
 	r      Request
 	plan   Plan
+	stdin  *os.File
 	watch  func(Status)
+	follow func(func(*Kernel)) // nil: the backend cannot, or nobody asks
+	seen   tally
 	log    *runLog
 	result Result
 }
@@ -96,13 +123,17 @@ func (a *attempt) run(ctx context.Context) error {
 	if a.log, err = newLog(filepath.Join(a.c.Dir, LogFile)); err != nil {
 		return err
 	}
-	defer a.log.Close()
+	defer func() {
+		if err := firstError(a.log.err, a.log.Close()); err != nil {
+			a.c.Warnings = append(a.c.Warnings, fmt.Sprintf("%s is not whole: %v", LogFile, err))
+		}
+	}()
 	failed := a.capture(ctx)
 	if failure, ok := errors.AsType[*Failure](failed); failed != nil && (!ok || failure.Outcome != TargetFailed) {
 		return failed // there is no report, or half of one
 	}
 	if a.plan.Export != nil {
-		if err := a.step(ctx, "exporting", *a.plan.Export); err != nil {
+		if err := a.step(ctx, "exporting", *a.plan.Export, nil); err != nil {
 			return firstError(failed, exportFailure(ctx, err, a.log.last()))
 		}
 	}
@@ -121,7 +152,7 @@ func (a *attempt) capture(ctx context.Context) error {
 		limited, cancel = context.WithTimeout(ctx, a.r.Timeout)
 	}
 	defer cancel()
-	err := a.step(limited, "capturing", a.plan.Run)
+	err := a.step(limited, "capturing", a.plan.Run, a.stdin)
 	code, signal, ended := process.Ended(err)
 	switch {
 	case ctx.Err() != nil:
@@ -150,8 +181,9 @@ func (a *attempt) capture(ctx context.Context) error {
 }
 
 // step runs one command, showing what it does.
-func (a *attempt) step(ctx context.Context, phase string, cmd Command) error {
-	job := process.Job{Argv: cmd.Argv, Env: append(os.Environ(), cmd.Env...), Stdout: a.log, Stderr: a.log, Grace: grace}
+func (a *attempt) step(ctx context.Context, phase string, cmd Command, stdin *os.File) error {
+	job := process.Job{Argv: cmd.Argv, Env: append(os.Environ(), cmd.Env...), Stdin: stdin, Stdout: a.log, Stderr: a.log, Grace: grace}
+	defer a.log.settle()
 	if cmd.Stdout != "" {
 		f, err := os.Create(filepath.Join(a.c.Dir, cmd.Stdout))
 		if err != nil {
@@ -187,7 +219,10 @@ func (a *attempt) tick(stop <-chan struct{}, phase string) {
 
 func (a *attempt) say(phase string, start time.Time) {
 	if a.watch != nil {
-		a.watch(Status{Dir: a.c.Dir, Phase: phase, Elapsed: time.Since(start), LastLine: a.log.last()})
+		if a.follow != nil {
+			a.follow(a.seen.add)
+		}
+		a.watch(Status{Dir: a.c.Dir, Phase: phase, Elapsed: time.Since(start), LastLine: a.log.last(), Seen: a.seen.busiest()})
 	}
 }
 

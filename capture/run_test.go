@@ -34,8 +34,7 @@ func newBench(t *testing.T, mode, report string) *bench {
 	bin := t.TempDir()
 	capturetest.Install(t, bin)
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
-	t.Setenv("CUDA_VISIBLE_DEVICES", "")
+	t.Setenv("TMPDIR", t.TempDir()) // for the locks
 	t.Setenv("MAGE_STANDIN", mode)
 	t.Setenv("MAGE_STANDIN_REPORT", report)
 	t.Setenv("MAGE_STANDIN_PIDS", filepath.Join(bin, "pids"))
@@ -135,6 +134,16 @@ func TestFailures(t *testing.T) {
 	timed.Timeout = 300 * time.Millisecond
 	memcheck, badMemcheck := good, failing
 	memcheck.Tool, badMemcheck.Tool = "memcheck", "memcheck"
+	half, torn := filepath.Join(t.TempDir(), "half.log"), filepath.Join(t.TempDir(), "torn.csv")
+	for to, from := range map[string]string{half: clean, torn: rawCSV} {
+		text, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(to, text[:len(text)-30], 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	negative := export(t, "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start - 5 WHERE start = 7000")
 	for _, c := range []struct {
 		name, mode, report string
@@ -160,6 +169,8 @@ func TestFailures(t *testing.T) {
 		{"sanitizer findings", "", findings, sanitizer.Backend{}, memcheck, capture.Findings, "Invalid __global__ write of size 4 bytes"},
 		{"sanitizer target", "", clean, sanitizer.Backend{}, badMemcheck, capture.TargetFailed, "exit code 7"},
 		{"sanitizer no report", "empty", "", sanitizer.Backend{}, memcheck, capture.ToolFailed, "left no report"},
+		{"sanitizer cut off", "", half, sanitizer.Backend{}, memcheck, capture.Invalid, "has no summary"},
+		{"ncu cut off", "", torn, ncu.Backend{}, good, capture.Invalid, "not whole"},
 		{"sanitizer killed", "killed", "", sanitizer.Backend{}, memcheck, capture.Killed, "signal"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -247,7 +258,10 @@ func TestRefusedBeforeAnything(t *testing.T) {
 		says    string
 	}{
 		"no program":       {nsys.Backend{}, capture.Request{}, "no program to profile"},
-		"missing program":  {nsys.Backend{}, capture.Request{Argv: []string{"/nonexistent/program"}}, "there is no program /nonexistent/program"},
+		"missing program":  {nsys.Backend{}, capture.Request{Argv: []string{"/nonexistent/program"}}, `there is no program "/nonexistent/program"`},
+		"an empty program": {nsys.Backend{}, capture.Request{Argv: []string{""}}, `there is no program ""`},
+		"timeout":          {ncu.Backend{}, capture.Request{Argv: good.Argv, Timeout: -1}, "timeout of -1ns"},
+		"range of a check": {sanitizer.Backend{}, capture.Request{Argv: good.Argv, Tool: "memcheck", Range: capture.CUDA}, "checks the whole program"},
 		"counters of nsys": {nsys.Backend{}, capture.Request{Argv: good.Argv, Set: "full"}, "belong to --backend ncu"},
 		"no such check":    {sanitizer.Backend{}, capture.Request{Argv: good.Argv, Tool: "spellcheck"}, `no check "spellcheck"`},
 		"launch count":     {ncu.Backend{}, capture.Request{Argv: good.Argv, LaunchCount: -1}, "launch count of -1"},
@@ -275,40 +289,5 @@ func TestMissingProfiler(t *testing.T) {
 	_, _, err := capture.Run(context.Background(), nsys.Backend{}, good, capture.Options{Root: b.root})
 	if u, ok := unavailable.As(err); !ok || u.Remedy == "" {
 		t.Errorf("error = %v", err)
-	}
-}
-
-func TestOneCaptureOnADevice(t *testing.T) {
-	b := newBench(t, "hang", "")
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Setenv("CUDA_VISIBLE_DEVICES", "1")
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_, _, _ = capture.Run(ctx, ncu.Backend{}, good, capture.Options{Root: b.root})
-	}()
-	for range 4000 {
-		if _, err := os.Stat(os.Getenv("MAGE_STANDIN_PIDS")); err == nil {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	t.Setenv("MAGE_STANDIN", "")
-	t.Setenv("MAGE_STANDIN_REPORT", rawCSV)
-	for visible, free := range map[string]bool{"1": false, "0,1": false, "": false, "0": true, "2, 3": true} {
-		t.Setenv("CUDA_VISIBLE_DEVICES", visible)
-		_, _, err := capture.Run(context.Background(), ncu.Backend{}, good, capture.Options{Root: b.root})
-		if _, busy := errors.AsType[*capture.BusyError](err); busy == free {
-			t.Errorf("devices %q: %v", visible, err)
-		}
-	}
-	t.Setenv("CUDA_VISIBLE_DEVICES", "1")
-	if _, _, err := capture.Run(context.Background(), ncu.Backend{}, good, capture.Options{Root: b.root, Force: true}); err != nil {
-		t.Errorf("forced: %v", err)
-	}
-	cancel()
-	<-done
-	if _, _, err := capture.Run(context.Background(), ncu.Backend{}, good, capture.Options{Root: b.root}); err != nil {
-		t.Errorf("after the other: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -82,11 +83,11 @@ func opens(libraries []string) (err error) {
 // Parse reads the traces of all processes in dir.
 func (Backend) Parse(_ context.Context, dir string, r capture.Request) (capture.Result, error) {
 	_ = os.Remove(filepath.Join(dir, libraryFile)) // it is not evidence
-	paths, err := filepath.Glob(filepath.Join(dir, traces))
+	names, err := fs.Glob(os.DirFS(dir), traces)
 	if err != nil {
 		return capture.Result{}, err
 	}
-	if len(paths) == 0 {
+	if len(names) == 0 {
 		return capture.Result{}, &capture.Failure{
 			Outcome: capture.Empty,
 			Reason:  "no process initialised CUDA, or the driver could not load the tracing library",
@@ -94,13 +95,14 @@ func (Backend) Parse(_ context.Context, dir string, r capture.Request) (capture.
 		}
 	}
 	var all []*trace
-	for _, path := range paths {
-		t, err := readFile(path)
-		if errors.Is(err, errFormat) {
-			return capture.Result{}, &capture.Failure{Outcome: capture.Unsupported, Reason: fmt.Sprintf("%s: %v", filepath.Base(path), err)}
-		}
+	for _, name := range names {
+		t, err := readFile(filepath.Join(dir, name))
 		if err != nil {
-			return capture.Result{}, &capture.Failure{Outcome: capture.Invalid, Reason: fmt.Sprintf("%s: %v", filepath.Base(path), err)}
+			outcome := capture.Invalid
+			if errors.Is(err, errFormat) {
+				outcome = capture.Unsupported
+			}
+			return capture.Result{}, &capture.Failure{Outcome: outcome, Reason: fmt.Sprintf("%s: %v", name, err)}
 		}
 		all = append(all, t)
 	}

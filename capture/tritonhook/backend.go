@@ -3,6 +3,7 @@ package tritonhook
 import (
 	"context"
 	"embed"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -63,20 +64,33 @@ func (Backend) Prepare(_ context.Context, dir string, r capture.Request) (captur
 // Parse reads the times of the script, and of its forks.
 func (Backend) Parse(_ context.Context, dir string, r capture.Request) (capture.Result, error) {
 	_ = os.RemoveAll(filepath.Join(dir, runnerDir)) // it is not evidence
-	paths, err := filepath.Glob(filepath.Join(dir, timesGlob))
+	names, err := fs.Glob(os.DirFS(dir), timesGlob)
 	if err != nil {
 		return capture.Result{}, err
 	}
-	if len(paths) == 0 {
+	if len(names) == 0 {
 		return capture.Result{}, &capture.Failure{Outcome: capture.ToolFailed, Reason: "the interpreter did not come to run the script"}
 	}
 	var all []*log
-	for _, path := range paths {
-		l, err := readFile(path)
+	for _, name := range names {
+		l, err := readFile(filepath.Join(dir, name))
 		if err != nil {
-			return capture.Result{}, &capture.Failure{Outcome: capture.Invalid, Reason: fmt.Sprintf("%s: %v", filepath.Base(path), err)}
+			return capture.Result{}, &capture.Failure{Outcome: capture.Invalid, Reason: fmt.Sprintf("%s: %v", name, err)}
 		}
 		all = append(all, l)
 	}
 	return result(all), judge(all, r.Range)
+}
+
+// Follow reads the launches that the script has handed over so far.
+func (Backend) Follow(dir string) func(func(*capture.Kernel)) {
+	var files capture.Growing
+	return func(seen func(*capture.Kernel)) {
+		files.Each(dir, timesGlob, func(_ string, text []byte) {
+			var e entry
+			if json.Unmarshal(text, &e) == nil && e.Type == "launch" {
+				seen(&capture.Kernel{Name: e.Name, DurationUS: e.US})
+			}
+		})
+	}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"mage/capture"
 	"mage/impl/python"
@@ -16,8 +18,11 @@ type profileCommand struct {
 }
 
 func (c *profileCommand) Run(s *session) error {
-	if info, err := os.Stat(c.Script); err != nil || info.IsDir() {
-		return &exitError{exitUsage, fmt.Sprintf("there is no script %s", c.Script)}
+	if err := runnable(c.Script); err != nil {
+		return &exitError{exitUsage, err.Error()}
+	}
+	if strings.HasPrefix(c.Script, "-") { // an option, to Python
+		c.Script = "./" + c.Script
 	}
 	choice, err := python.Choose(c.Python)
 	if err != nil {
@@ -39,19 +44,16 @@ func (c *profileExecCommand) Run(s *session) error {
 	return c.capture(s, capture.Request{Argv: argv})
 }
 
-// tail returns the end of a capture's log, for a failure.
-func tail(path string, lines int) string {
-	text, err := os.ReadFile(path)
+// runnable says why Python would not run a script, as far as its path tells.
+func runnable(script string) error {
+	info, err := os.Stat(script)
 	if err != nil {
-		return ""
+		return fmt.Errorf("there is no script %q", script)
 	}
-	start := len(text)
-	for n := 0; start > 0 && n <= lines; start-- {
-		if text[start-1] == '\n' {
-			if n++; n > lines {
-				break
-			}
+	if info.IsDir() {
+		if _, err := os.Stat(filepath.Join(script, "__main__.py")); err != nil {
+			return fmt.Errorf("%q is a directory without a __main__.py", script)
 		}
 	}
-	return string(text[start:])
+	return nil
 }

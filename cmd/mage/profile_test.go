@@ -39,7 +39,6 @@ func TestProfileScripts(t *testing.T) {
 			capturetest.Install(t, bin)
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("HOME", e.WorkDir)
-			e.Setenv("XDG_RUNTIME_DIR", e.WorkDir)
 			e.Setenv("REPORTS", reports)
 			e.Setenv("TRITON", packages)
 			e.Setenv("MAGE_CUPTI", "/nonexistent/lib.so")

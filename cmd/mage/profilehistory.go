@@ -4,20 +4,20 @@ import (
 	"context"
 	"errors"
 	"math"
+	"path/filepath"
 	"strings"
 
 	"mage/capture"
 	"mage/history"
 )
 
-// persist adds a capture to the history at path, or to the user's own.
-func persist(ctx context.Context, path string, c *capture.Capture, r *capture.Result) (err error) {
-	if path == "" {
-		if path, err = history.DefaultPath(); err != nil {
-			return err
-		}
+// persist adds a capture to the history.
+func (f dbFlags) persist(ctx context.Context, c *capture.Capture, r *capture.Result) error {
+	dir, err := filepath.Abs(c.Dir) // the history is looked at from elsewhere
+	if err != nil {
+		return err
 	}
-	db, err := history.Open(path, history.Options{})
+	db, err := f.open(history.Options{})
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func persist(ctx context.Context, path string, c *capture.Capture, r *capture.Re
 	}
 	_, err = db.Add(ctx, history.Session{
 		Command: strings.Join(words, " "), Start: c.Started, End: c.Ended, Device: c.Device,
-		Backend: c.Backend, Instrument: instrument(c.Backend), Outcome: string(c.Outcome), Directory: c.Dir, ToolVersion: version,
+		Backend: c.Backend, Instrument: instrument(c.Backend), Outcome: string(c.Outcome), Directory: dir, ToolVersion: version,
 	}, metrics)
 	return errors.Join(err, db.Close())
 }

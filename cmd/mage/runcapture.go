@@ -85,9 +85,13 @@ func (c *runCommand) captureArms(s *session, dir string) error {
 // captureArm profiles one process. The native report stays in captures/: it names
 // the machine. The launches go into the record.
 func (c *runCommand) captureArm(s *session, dir string, argv []string) (evidence.Capture, error) {
-	w := newWatcher(s.stderr, c.Capture, argv)
+	w := newWatcher(s.stderr, c.Capture, argv[0])
+	devices := visibleGPUs()
+	if c.GPU >= 0 && c.GPU < len(devices) {
+		devices = devices[c.GPU : c.GPU+1]
+	}
 	got, r, err := capture.Run(s.ctx, backend(c.Capture), armRequest(c.Capture, argv),
-		capture.Options{Root: "captures", Watch: w.watch, Versions: map[string]string{"mage": version}})
+		capture.Options{Root: "captures", Devices: devices, Watch: w.watch, Follow: w.terminal, Versions: map[string]string{"mage": version}})
 	w.close()
 	if _, failed := errors.AsType[*capture.Failure](err); err != nil && !failed {
 		return evidence.Capture{}, err

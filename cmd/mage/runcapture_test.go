@@ -38,7 +38,6 @@ func TestRunCaptureScripts(t *testing.T) {
 			capturetest.Install(t, bin)
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("XDG_CACHE_HOME", e.WorkDir+"/cache")
-			e.Setenv("XDG_RUNTIME_DIR", e.WorkDir)
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("CUDA_VISIBLE_DEVICES", "")
 			e.Setenv("MAGE_STANDIN_REPORT", filepath.Join(reports, "nsys.sqlite"))

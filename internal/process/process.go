@@ -22,6 +22,9 @@ type Job struct {
 	Argv []string
 	Dir  string   // working directory; empty for that of this process
 	Env  []string // the whole environment; nil for that of this process
+	// Stdin is what the program reads; nil is nothing. It must not be a terminal:
+	// only the group in its foreground may read that, which is this process's.
+	Stdin *os.File
 	// Stdout and Stderr may be the same writer, which is then used by one
 	// goroutine. A nil one is discarded. An *os.File is passed on as it is.
 	Stdout, Stderr io.Writer
@@ -55,6 +58,9 @@ func Run(ctx context.Context, j Job) error {
 		return cmd.Err
 	}
 	cmd.Dir, cmd.Env = j.Dir, j.Env
+	if j.Stdin != nil {
+		cmd.Stdin = j.Stdin
+	}
 	cmd.SysProcAttr = attributes(k.group)
 	out, err := newOutputs(cmd, j.Stdout, j.Stderr)
 	if err != nil {

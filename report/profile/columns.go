@@ -29,21 +29,21 @@ func columns() []column {
 		return c
 	}
 	return []column{
-		right("calls", "calls", "", 0, func(g *Group) report.Value { return report.Value{Text: fmt.Sprint(g.Launches), Data: g.Launches} }),
+		right("calls", "calls", "", 2, func(g *Group) report.Value { return report.Value{Text: fmt.Sprint(g.Launches), Data: g.Launches} }),
 		right("total", "total", "µs", 0, func(g *Group) report.Value { return value(g.TotalUS, timeText) }),
-		right("mean", "mean", "µs", 0, func(g *Group) report.Value { return value(g.MeanUS, timeText) }),
-		right("min", "min", "µs", 4, func(g *Group) report.Value { return value(g.MinUS, timeText) }),
-		right("max", "max", "µs", 4, func(g *Group) report.Value { return value(g.MaxUS, timeText) }),
+		right("mean", "mean", "µs", 3, func(g *Group) report.Value { return value(g.MeanUS, timeText) }),
+		right("min", "min", "µs", 5, func(g *Group) report.Value { return value(g.MinUS, timeText) }),
+		right("max", "max", "µs", 5, func(g *Group) report.Value { return value(g.MaxUS, timeText) }),
 		right("share", "share", "", 0, func(g *Group) report.Value { return value(g.Share, percent) }),
 		{Column: report.Column{Key: "grid", Head: "grid", Drop: 6}, of: func(g *Group) report.Value { return word(g.Grid) }},
 		{Column: report.Column{Key: "block", Head: "block", Drop: 6}, of: func(g *Group) report.Value { return word(g.Block) }},
 		right("registers", "registers", "", 7, func(g *Group) report.Value { return count(g.Register) }),
 		right("shared", "shared", "B", 7, func(g *Group) report.Value { return count(g.Shared) }),
 		counted("bytes", "DRAM bytes", "B", 5, func(a *capture.Analysis) *float64 { return a.Bytes }, bytesText),
-		counted("bandwidth", "bandwidth", "B/s", 2, func(a *capture.Analysis) *float64 { return a.Bandwidth }, func(v float64) string { return bytesText(v) + "/s" }),
+		counted("bandwidth", "bandwidth", "B/s", 1, func(a *capture.Analysis) *float64 { return a.Bandwidth }, func(v float64) string { return bytesText(v) + "/s" }),
 		counted("flops", "FLOP", "", 5, func(a *capture.Analysis) *float64 { return a.FLOPs }, func(v float64) string { return prefixed(v, "FLOP") }),
 		counted("rate", "FLOP/s", "", 3, func(a *capture.Analysis) *float64 { return a.Rate }, func(v float64) string { return prefixed(v, "FLOP/s") }),
-		counted("intensity", "FLOP/B", "", 2, func(a *capture.Analysis) *float64 { return a.Intensity }, func(v float64) string { return significant(v, 3) }),
+		counted("intensity", "FLOP/B", "", 1, func(a *capture.Analysis) *float64 { return a.Intensity }, func(v float64) string { return significant(v, 3) }),
 		counted("dram", "DRAM busy", "", 3, func(a *capture.Analysis) *float64 { return a.DRAMBusy }, percent),
 		counted("l2", "L2 busy", "", 4, func(a *capture.Analysis) *float64 { return a.L2Busy }, percent),
 		counted("sm", "SM busy", "", 3, func(a *capture.Analysis) *float64 { return a.SMBusy }, percent),
@@ -85,14 +85,18 @@ func choose(o Options, by []string) ([]column, error) {
 		case i < 0:
 			return nil, &capture.UsageError{Problem: fmt.Sprintf("there is no column %q; choose of %s", k, strings.Join(Columns(), ", "))}
 		default:
-			out = append(out, all[i])
+			c := all[i]
+			if len(o.Columns) > 0 {
+				c.Drop = 0 // who asks for a column gets it, however narrow the terminal is
+			}
+			out = append(out, c)
 		}
 	}
 	return out, nil
 }
 
-// launches is the summary.
-func (p *Profile) launches() report.Table {
+// launches is the summary of at most top groups.
+func (p *Profile) launches(top int) report.Table {
 	t := report.Table{ID: "launches", Title: "Kernels, by " + strings.Join(p.GroupBy, ", ")}
 	for _, b := range p.GroupBy {
 		t.Columns = append(t.Columns, report.Column{Key: b, Head: b, Prose: b == "kernel"})
@@ -100,9 +104,19 @@ func (p *Profile) launches() report.Table {
 	for _, c := range p.columns {
 		t.Columns = append(t.Columns, c.Column)
 	}
-	short := p.shortNames()
-	for i := range p.Groups {
-		g := &p.Groups[i]
+	launches := 0
+	for _, g := range p.Groups {
+		launches += g.Launches
+	}
+	t.Lead = []string{counted(launches, "launch"), total(p.Groups) + " in all"}
+	shown := p.Groups
+	if top > 0 && len(shown) > top {
+		shown = shown[:top]
+		t.Remarks = []string{fmt.Sprintf("%s more, %s; --top 0 shows all", counted(len(p.Groups)-top, "group"), total(p.Groups[top:]))}
+	}
+	short := p.shortNames(shown)
+	for i := range shown {
+		g := &shown[i]
 		var cells []report.Value
 		for j, b := range p.GroupBy {
 			v := word(g.Key[j])
@@ -119,16 +133,28 @@ func (p *Profile) launches() report.Table {
 	return t
 }
 
+// total is the time of groups, unknown when one of them has none.
+func total(groups []Group) string {
+	us := 0.0
+	for _, g := range groups {
+		if g.TotalUS == nil {
+			return "unknown time"
+		}
+		us += *g.TotalUS
+	}
+	return timeText(us)
+}
+
 // shortNames maps names to what is shown of them: the function, with a number
 // where different kernels have the same one.
-func (p *Profile) shortNames() map[string]string {
+func (p *Profile) shortNames(groups []Group) map[string]string {
 	out := map[string]string{}
 	at := slices.Index(p.GroupBy, "kernel")
 	if at < 0 {
 		return out
 	}
 	seen := map[string]int{}
-	for _, g := range p.Groups {
+	for _, g := range groups {
 		name := g.Key[at]
 		if out[name] != "" {
 			continue

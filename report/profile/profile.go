@@ -19,6 +19,7 @@ type Options struct {
 	GroupBy []string // capture.Criteria; empty: kernel
 	Analyze bool
 	Columns []string // keys of the summary's columns, in order; empty: the usual ones
+	Top     int      // groups in a table, at most; 0: all. CSV and JSON have all
 }
 
 // Profile is a capture, summarized.
@@ -30,6 +31,7 @@ type Profile struct {
 	Copies   []Traffic         `json:"copies,omitempty"`
 	Findings []capture.Finding `json:"findings,omitempty"`
 	columns  []column
+	top      int
 }
 
 // Group is one group of launches. Times are in µs, and absent where no launch was
@@ -60,7 +62,7 @@ type Traffic struct {
 // New summarizes a capture. A *capture.UsageError names a criterion or column that
 // there is not.
 func New(c *capture.Capture, r *capture.Result, o Options) (*Profile, error) {
-	p := &Profile{Capture: c, Dir: c.Dir, GroupBy: o.GroupBy, Findings: r.Findings}
+	p := &Profile{Capture: c, Dir: c.Dir, GroupBy: o.GroupBy, Groups: []Group{}, Findings: r.Findings, top: o.Top}
 	if len(p.GroupBy) == 0 {
 		p.GroupBy = []string{"kernel"}
 	}
@@ -136,14 +138,18 @@ func (p *Profile) Write(w io.Writer, f report.Format, o report.RenderOptions) er
 		e.SetIndent("", "  ")
 		return e.Encode(p)
 	}
-	return report.RenderTables(w, p.Tables(), f, o)
+	top := p.top
+	if f == report.CSV {
+		top = 0
+	}
+	return report.RenderTables(w, p.tables(top), f, o)
 }
 
-// Tables are the profile's tables; empty ones are left out.
-func (p *Profile) Tables() []report.Table {
+// tables are the profile's tables; those that have nothing to say are left out.
+func (p *Profile) tables(top int) []report.Table {
 	var out []report.Table
-	for _, t := range []report.Table{p.launches(), p.copies(), p.findings()} {
-		if len(t.Rows) > 0 {
+	for _, t := range []report.Table{p.launches(top), p.copies(), p.findings()} {
+		if len(t.Rows) > 0 || len(t.Remarks) > 0 {
 			out = append(out, t)
 		}
 	}
@@ -166,6 +172,9 @@ func (p *Profile) findings() report.Table {
 		{Key: "finding", Head: "finding", Prose: true}, {Key: "kernel", Head: "kernel"}, {Key: "source", Head: "source"},
 		{Key: "thread", Head: "thread", Drop: 2}, {Key: "block", Head: "block", Drop: 2}, {Key: "address", Head: "address", Drop: 3},
 		{Key: "count", Head: "count", Align: report.Right}, {Key: "detail", Head: "detail", Prose: true, Drop: 1}}}
+	if len(p.Findings) == 0 && p.Capture.Tool != "" && p.Capture.Outcome == capture.Complete {
+		t.Remarks = []string{p.Capture.Tool + " found nothing"}
+	}
 	for _, f := range p.Findings {
 		tone := report.Bad
 		if f.Level == "warning" {

@@ -3,9 +3,11 @@
 import json
 import os
 import threading
+import time
 
 FORMAT = 1
 DRAIN_AT = 10000  # launches whose events are held before finished ones are read
+DRAIN_EVERY = 0.2  # seconds between readings while the device waits for the script anyway
 
 
 class Recorder:
@@ -26,6 +28,7 @@ class Recorder:
         self.pid = os.getpid()
         self.pending, self.lines, self.spare = [], [], []
         self.launches = 0
+        self.drained = time.monotonic()
         self.problems = set()
         self.versions = {}
         self.started = False
@@ -83,11 +86,23 @@ class Recorder:
         with self.lock:
             self.launches += 1
             self.pending.append((launch, pair))
-            if len(self.pending) >= DRAIN_AT and pair is not None:
+            if pair is not None and (len(self.pending) >= DRAIN_AT or self.caught_up()):
                 self.drain(wait=False)
+
+    def caught_up(self):
+        """Whether the device has done all but the newest launch: it loses nothing by
+        a pause of the script, in which whoever follows the file is told."""
+        if time.monotonic() - self.drained < DRAIN_EVERY or len(self.pending) < 2:
+            return False
+        pair = self.pending[-2][1]
+        try:
+            return pair is None or pair[2].query()
+        except Exception:
+            return False  # drain says why
 
     def drain(self, wait):
         """Read the events of launches that have ended, in order of launch."""
+        self.drained = time.monotonic()
         done = 0
         for launch, pair in self.pending:
             if pair is not None:
