@@ -70,7 +70,7 @@ func (w *watcher) draw(text string, seen capture.Seen) {
 	if rows := min(height-around, 10); len(seen.Busiest) > 0 && rows > 0 {
 		var table bytes.Buffer
 		o := report.RenderOptions{Width: width - 1, Box: true, Color: colour()}
-		if err := report.Draw(&table, report.TableFormat, []report.Table{profile.Live(seen, rows)}, o); err == nil {
+		if err := report.Draw(&table, report.TableFormat, []report.Table{profile.Live(seen, rows, width)}, o); err == nil {
 			screen = append(screen, strings.Split(strings.TrimRight(table.String(), "\n"), "\n")...)
 			screen = screen[:min(len(screen), height-1)]
 		}

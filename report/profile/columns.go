@@ -198,8 +198,13 @@ func significant(x float64, n int) string {
 	if x == 0 {
 		return "0"
 	}
-	digits := n - 1 - int(math.Floor(math.Log10(math.Abs(x))))
-	return strconv.FormatFloat(x, 'f', min(max(digits, 0), 12), 64)
+	// The exponent is that of the rounded number: 0.99996 has that of 1.000.
+	_, exponent, _ := strings.Cut(strconv.FormatFloat(x, 'e', n-1, 64), "e")
+	e, err := strconv.Atoi(exponent)
+	if err != nil { // infinite, or no number
+		return strconv.FormatFloat(x, 'g', n, 64)
+	}
+	return strconv.FormatFloat(x, 'f', min(max(n-1-e, 0), 12), 64)
 }
 
 func percent(f float64) string { return significant(100*f, 3) + " %" }
