@@ -13,8 +13,7 @@ import (
 // Triton compiles without a GPU. What it made is read here with an ELF reader of
 // its own kind: the entry must exist and its parameters take the bytes that the
 // arguments have.
-func TestExportedKernelsTakeTheirArguments(t *testing.T) {
-	w := start(t, Options{Interpreter: torchPython(t), Device: "cpu"})
+func testExportedArguments(t *testing.T, w *Worker) {
 	v, err := w.Versions()
 	if err != nil {
 		t.Fatal(err)

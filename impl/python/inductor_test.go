@@ -54,6 +54,7 @@ func TestKernelsOfAnOpenedOperation(t *testing.T) {
 // Kernels as Inductor has them, which Triton compiles without a GPU, in torch's
 // own classes that launch them: only the driver's calls are stand-ins.
 func TestKernelsOfInductor(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := writeSource(dir, nil); err != nil {
 		t.Fatal(err)

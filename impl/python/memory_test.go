@@ -10,6 +10,7 @@ import (
 // between guard zones. Where they will lie follows from the allocator's rules: the
 // search for such memory is tried on a model of them, in heaps full of holes.
 func TestResultsLandInPoisonedMemory(t *testing.T) {
+	t.Parallel()
 	out, err := exec.Command(plainPython(t), "testdata/allocator.py", "worker", "300").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -79,22 +79,32 @@ func gateAll(t *testing.T, w *Worker, names, families []string) {
 	}
 }
 
+// oneThread keeps torch's threads from waiting for each other, on cores that run
+// other tests, longer than a small operation takes.
+const oneThread = "OMP_NUM_THREADS=1"
+
+// One worker serves all tests on CPU tensors: to import torch takes seconds.
 func TestTorchOnTheCPU(t *testing.T) {
-	w := start(t, Options{Interpreter: torchPython(t), Device: "cpu"})
+	t.Parallel()
+	w := start(t, Options{Interpreter: torchPython(t), Device: "cpu", Env: []string{oneThread,
+		"TORCHINDUCTOR_VEC_ISA_OK=0", // Inductor takes a minute to find out which vectors a CPU has
+	}})
 	v, err := w.Versions()
 	if err != nil || v["torch"] == "" || strings.HasPrefix(v["torch"], "unavailable") {
 		t.Fatalf("versions %v, %v", v, err)
 	}
 	t.Logf("torch %s, triton %s", v["torch"], v["triton"])
-	gateAll(t, w, []string{"torch/eager", "torch/eager-out", "torch/eager-csr"}, []string{"small", "tails"})
-}
-
-func TestTorchModesOnTheCPU(t *testing.T) {
-	w := start(t, Options{Interpreter: torchPython(t), Device: "cpu"})
-	x := smallCase(t, "gelu")
-	for _, name := range []string{"torch/eager", "torch/eager-out"} {
-		measureModes(t, x, x.open(t, w.implementation(name, nil)))
-	}
+	t.Run("gate", func(t *testing.T) {
+		gateAll(t, w, []string{"torch/eager", "torch/eager-out", "torch/eager-csr"}, []string{"small", "tails"})
+	})
+	t.Run("modes", func(t *testing.T) {
+		x := smallCase(t, "gelu")
+		for _, name := range []string{"torch/eager", "torch/eager-out"} {
+			measureModes(t, x, x.open(t, w.implementation(name, nil)))
+		}
+	})
+	t.Run("compiled", func(t *testing.T) { testCompiled(t, w) })
+	t.Run("exported", func(t *testing.T) { testExportedArguments(t, w) })
 }
 
 // measureModes measures in every mode, and gates what each left behind.
@@ -132,6 +142,7 @@ func measureModes(t testing.TB, x testCase, op impl.Operation) {
 
 // A torch that sees no GPU offers nothing on one, and says so.
 func TestTorchWithoutAGPU(t *testing.T) {
+	t.Parallel()
 	w := start(t, Options{Interpreter: torchPython(t), Device: "cuda:0", Env: []string{"CUDA_VISIBLE_DEVICES="}})
 	x := smallCase(t, "gelu")
 	for _, i := range w.Implementations(nil) {
@@ -143,11 +154,10 @@ func TestTorchWithoutAGPU(t *testing.T) {
 	}
 }
 
-func TestCompiledOnTheCPU(t *testing.T) {
+func testCompiled(t *testing.T, w *Worker) {
 	if testing.Short() {
 		t.Skip("skipped: compiles C++")
 	}
-	w := start(t, Options{Interpreter: torchPython(t), Device: "cpu"})
 	i := w.implementation("torch/compile", nil)
 	x := smallCase(t, "gelu")
 	op, err := i.Open(x.contract, x.dims, x.in)
@@ -185,20 +195,19 @@ func TestCompiledOnTheCPU(t *testing.T) {
 
 // Triton's interpreter executes the kernels' source on CPU tensors.
 func TestTritonInterpreted(t *testing.T) {
-	w := start(t, Options{Interpreter: torchPython(t), Device: "cpu", Env: []string{"TRITON_INTERPRET=1"}})
+	t.Parallel()
+	w := start(t, Options{Interpreter: torchPython(t), Device: "cpu", Env: []string{oneThread, "TRITON_INTERPRET=1"}})
 	if err := w.Offers("triton/fixed"); err != nil {
 		t.Skip("skipped: ", err)
 	}
-	gateAll(t, w, []string{"triton/fixed"}, []string{"small"})
+	t.Run("gate", func(t *testing.T) { gateAll(t, w, []string{"triton/fixed"}, []string{"small"}) })
+	t.Run("choices", func(t *testing.T) { testChoices(t, w) })
 }
 
-func TestTritonChoosesAmongConfigurations(t *testing.T) {
+// Triton chooses among configurations, once.
+func testChoices(t *testing.T, w *Worker) {
 	if testing.Short() {
 		t.Skip("skipped: interprets every configuration")
-	}
-	w := start(t, Options{Interpreter: torchPython(t), Device: "cpu", Env: []string{"TRITON_INTERPRET=1"}})
-	if err := w.Offers("triton/autotuned"); err != nil {
-		t.Skip("skipped: ", err)
 	}
 	i := w.implementation("triton/autotuned", nil)
 	for _, c := range contract.All() {

@@ -9,6 +9,7 @@ import traceback
 from . import arena, arms, errors, versions
 
 operations = {}
+frozen = set()  # those among the objects that are not collected
 
 
 def find(request):
@@ -23,10 +24,7 @@ def open_operation(request):
     operation = arms.open_operation(request)
     del request["views"]
     operations[request["id"]] = operation
-    # What imports and compilation left is looked at once: with it, the collection
-    # before every measurement would take a fifth of a second.
-    gc.collect()
-    gc.freeze()
+    collect()
     return operation.identity
 
 
@@ -35,9 +33,19 @@ def close_operation(request):
     if operation is not None:
         operation.close()
         del operation
-        gc.unfreeze()
-        gc.collect()
+        if request["id"] in frozen:
+            gc.unfreeze()
+            frozen.clear()
+        collect()
+
+
+def collect():
+    """Collects garbage. What imports and compilation left is looked at once: with
+    it, the collection before every measurement would take a fifth of a second."""
+    gc.collect()
+    if len(gc.get_objects()) > 10000:
         gc.freeze()
+        frozen.update(operations)
 
 
 def export_kernel(request):
