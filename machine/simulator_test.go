@@ -134,3 +134,29 @@ func removeAll(pattern string) error {
 	}
 	return err
 }
+
+// TestProgramsThatNobodyGave: an experiment of the laboratory names programs that
+// only some have built. They are lacking, and the rest runs; beside programs that
+// were given, another name is a mistake.
+func TestProgramsThatNobodyGave(t *testing.T) {
+	const names = `implementations = ["cuda/first", "exec/absent"]
+[[case]]
+contract = "gelu"
+shapes = ["small"]
+`
+	spec := simulatedSpec(t, names)
+	m := simulated(t, Options{Wanted: spec.Implementations})
+	r, out := run(t, m, spec, nil)
+	if u := r.Record.Arms[1].Unavailable; out.Failures != 0 || u == nil || !strings.Contains(u.Remedy, "--exec DIR") {
+		t.Errorf("%d failures, %+v", out.Failures, r.Record.Arms[1])
+	}
+	dir := t.TempDir()
+	text := "name = \"present\"\nprogram = \"true\"\ncontracts = [\"gelu\"]\n"
+	if err := os.WriteFile(filepath.Join(dir, "exec.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m = simulated(t, Options{Wanted: spec.Implementations, Exec: []string{dir}})
+	if len(m.Lacking) != 1 || m.Lacking["exec/present"] == nil {
+		t.Errorf("lacking %v", m.Lacking)
+	}
+}
