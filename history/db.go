@@ -108,7 +108,10 @@ func open(path string, o Options, immutable bool) (*DB, error) {
 func (d *DB) prepare(readOnly bool) error {
 	ctx := context.Background()
 	if readOnly {
-		_, err := inspect(ctx, d.db, d.path)
+		p, err := inspect(ctx, d.db, d.path)
+		if err == nil && p.empty {
+			err = &NotHistoryError{d.path, "it is empty"}
+		}
 		return err
 	}
 	// First look whether it is ours: a stranger's file is left as it is.

@@ -46,7 +46,12 @@ type NoKernelError struct {
 
 func (e *NoKernelError) Error() string {
 	if len(e.Similar) > 0 {
-		return fmt.Sprintf("%q could be several kernels: %s", e.Name, strings.Join(e.Similar, ", "))
+		const listed = 10
+		more := ""
+		if n := len(e.Similar) - listed; n > 0 {
+			more = fmt.Sprintf(", and %d more", n)
+		}
+		return fmt.Sprintf("%q could be several kernels: %s%s", e.Name, strings.Join(e.Similar[:min(len(e.Similar), listed)], ", "), more)
 	}
 	return fmt.Sprintf("no kernel of the history is called %q", e.Name)
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -23,7 +24,11 @@ func (d *DB) ExportJSON(ctx context.Context, w io.Writer, ids ...int64) error {
 	fmt.Fprintf(out, "{\"schema\":%d,\"sessions\":[", Schema)
 	session := int64(-1)
 	opened := false
-	err := d.dump(ctx, ids, func(r *dumped) error {
+	r, err := d.dumping(ctx, ids)
+	if err != nil {
+		return explain(d.path, "export", err)
+	}
+	err = d.dump(ctx, r, func() error {
 		if !opened || r.session != session {
 			if opened {
 				out.WriteString("]},")
@@ -56,7 +61,7 @@ func (d *DB) ExportJSON(ctx context.Context, w io.Writer, ids ...int64) error {
 	return out.Flush()
 }
 
-// object writes the members of a JSON object that are not NULL.
+// object writes the members of a JSON object that are not NULL, nor infinite.
 func object(w *bufio.Writer, columns []string, values []any) error {
 	first := true
 	for i, v := range values {
@@ -66,6 +71,9 @@ func object(w *bufio.Writer, columns []string, values []any) error {
 		if b, ok := v.([]byte); ok {
 			v = string(b)
 		}
+		if x, ok := v.(float64); ok && math.IsInf(x, 0) {
+			continue // JSON has no word for it; nobody measured it
+		}
 		text, err := plain(v)
 		if err != nil {
 			return fmt.Errorf("column %s: %w", columns[i], err)
@@ -74,7 +82,11 @@ func object(w *bufio.Writer, columns []string, values []any) error {
 			w.WriteByte(',')
 		}
 		first = false
-		fmt.Fprintf(w, "%q:%s", columns[i], text)
+		key, err := plain(columns[i])
+		if err != nil {
+			return fmt.Errorf("column %s: %w", columns[i], err)
+		}
+		fmt.Fprintf(w, "%s:%s", key, text)
 	}
 	return nil
 }
@@ -84,23 +96,23 @@ func object(w *bufio.Writer, columns []string, values []any) error {
 // empty. ids selects sessions; none selects all.
 func (d *DB) ExportCSV(ctx context.Context, w io.Writer, ids ...int64) error {
 	out := csv.NewWriter(w)
-	begun := false
-	err := d.dump(ctx, ids, func(r *dumped) error {
-		if !begun {
-			begun = true
-			head := make([]string, 0, len(r.sessionColumns)+len(r.metricColumns))
-			for _, c := range r.sessionColumns {
-				head = append(head, "session_"+c)
-			}
-			for _, c := range r.metricColumns {
-				if c != "session_id" { // said by the first column
-					head = append(head, c)
-				}
-			}
-			if err := out.Write(head); err != nil {
-				return err
-			}
+	r, err := d.dumping(ctx, ids)
+	if err != nil {
+		return explain(d.path, "export", err)
+	}
+	head := make([]string, 0, len(r.sessionColumns)+len(r.metricColumns))
+	for _, c := range r.sessionColumns {
+		head = append(head, "session_"+c)
+	}
+	for _, c := range r.metricColumns {
+		if c != "session_id" { // said by the first column
+			head = append(head, c)
 		}
+	}
+	if err := out.Write(head); err != nil {
+		return err
+	}
+	err = d.dump(ctx, r, func() error {
 		line := make([]string, 0, len(r.sessionColumns)+len(r.metricColumns))
 		for _, v := range r.sessionValues {
 			line = append(line, field(v))
@@ -137,27 +149,31 @@ func field(v any) string {
 
 // dumped is one row of a dump; metricValues is nil for a session without metrics.
 type dumped struct {
+	ids                           []int64 // of the sessions; none is all
 	session                       int64
 	sessionColumns, metricColumns []string
 	sessionValues, metricValues   []any
 }
 
-// dump calls f for every metric of the selected sessions, in the order of their
-// ids, as one consistent view of the file.
-func (d *DB) dump(ctx context.Context, ids []int64, f func(*dumped) error) error {
+// dumping prepares a dump of the selected sessions, all of which must be there.
+func (d *DB) dumping(ctx context.Context, ids []int64) (*dumped, error) {
 	for _, id := range ids {
 		if _, err := d.Session(ctx, id); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	r := &dumped{}
+	r := &dumped{ids: ids}
 	var err error
 	if r.sessionColumns, err = d.storedColumns(ctx, "sessions"); err != nil {
-		return err
+		return nil, err
 	}
-	if r.metricColumns, err = d.storedColumns(ctx, "metrics"); err != nil {
-		return err
-	}
+	r.metricColumns, err = d.storedColumns(ctx, "metrics")
+	return r, err
+}
+
+// dump calls f for every metric of the selected sessions, in the order of their
+// ids, as one consistent view of the file.
+func (d *DB) dump(ctx context.Context, r *dumped, f func() error) error {
 	var cols []string
 	for _, c := range r.sessionColumns {
 		cols = append(cols, stored("s", c))
@@ -166,10 +182,10 @@ func (d *DB) dump(ctx context.Context, ids []int64, f func(*dumped) error) error
 		cols = append(cols, stored("m", c))
 	}
 	query := "SELECT s.id, m.id, " + strings.Join(cols, ", ") + " FROM sessions s LEFT JOIN metrics m ON m.session_id = s.id"
-	args := make([]any, len(ids))
-	if len(ids) > 0 {
-		query += " WHERE s.id IN (" + strings.TrimSuffix(strings.Repeat("?,", len(ids)), ",") + ")"
-		for i, id := range ids {
+	args := make([]any, len(r.ids))
+	if len(args) > 0 {
+		query += " WHERE s.id IN (" + strings.TrimSuffix(strings.Repeat("?,", len(args)), ",") + ")"
+		for i, id := range r.ids {
 			args[i] = id
 		}
 	}
@@ -188,7 +204,7 @@ func (d *DB) dump(ctx context.Context, ids []int64, f func(*dumped) error) error
 		if metric == nil {
 			r.metricValues = nil
 		}
-		return f(r)
+		return f()
 	})
 }
 

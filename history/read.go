@@ -77,8 +77,8 @@ func (d *DB) Metrics(ctx context.Context, session int64) ([]Metric, error) {
 }
 
 // measured selects the metrics that hold a duration; earlier versions may have
-// written others.
-const measured = "typeof(m.duration_us) IN ('integer', 'real')"
+// written others. A million seconds is beyond any, and sums of these stay finite.
+const measured = "typeof(m.duration_us) IN ('integer', 'real') AND m.duration_us BETWEEN 0 AND 1e12"
 
 // each scans every row with f.
 func each(rows *sql.Rows, err error, f func() error) error {
@@ -119,8 +119,8 @@ func (d *DB) selection(ctx context.Context, table, alias string) (string, error)
 				parts = append(parts, alias+"."+c.name)
 			case kind == "TEXT":
 				parts = append(parts, fmt.Sprintf("CAST(%s.%s AS TEXT)", alias, c.name))
-			default: // a cast would make zero of what is no number
-				parts = append(parts, fmt.Sprintf("CASE WHEN typeof(%[1]s.%[2]s) IN ('integer', 'real') THEN CAST(%[1]s.%[2]s AS %[3]s) END", alias, c.name, kind))
+			default: // a cast would make zero of what is no number; 9e999 is infinite
+				parts = append(parts, fmt.Sprintf("CASE WHEN typeof(%[1]s.%[2]s) IN ('integer', 'real') AND abs(0.0 + %[1]s.%[2]s) < 9e999 THEN CAST(%[1]s.%[2]s AS %[3]s) END", alias, c.name, kind))
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -89,5 +90,56 @@ func TestDamaged(t *testing.T) {
 	_, err = db.Metrics(ctx, id)
 	if damaged := new(history.NotHistoryError); !errors.As(err, &damaged) || !strings.Contains(err.Error(), "damaged") {
 		t.Error(err)
+	}
+}
+
+// TestValuesThatNobodyMeasured are missing: earlier versions checked nothing.
+func TestValuesThatNobodyMeasured(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "odd.db")
+	raw(t, path, firstSessions, firstMetrics,
+		"INSERT INTO sessions (id, command, start_time) VALUES (1, 'c', 'once'), (2, 'none', '2026-09-10')",
+		`INSERT INTO metrics (session_id, kernel_name, duration_us, timestamp, occupancy) VALUES (1, 'k', 2, '', 9e999),
+		 (1, 'k', 9e999, '', 0.5), (1, 'k', -3, '', 0.5), (1, 'k', 'soon', '', 0.5), (1, 'long', 9e307, '', 0.5), (9, 'orphan', 1, '', 0.5)`).Close()
+	db := reopen(t, path, history.Options{ReadOnly: true})
+	kernels, err := db.Kernels(ctx, 1)
+	if err != nil || len(kernels) != 1 || kernels[0].Calls != 1 || kernels[0].Total != 2 || len(kernels[0].Counters) != 0 {
+		t.Errorf("%+v, %v", kernels, err)
+	}
+	all, err := db.Sessions(ctx, 0)
+	if err != nil || len(all) != 2 || all[1].TotalUS != 2 || all[1].Launches != 1 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	var b bytes.Buffer
+	if err := db.ExportJSON(ctx, &b); err != nil || !json.Valid(b.Bytes()) || strings.Count(b.String(), `"kernel_name"`) != 5 {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+	b.Reset()
+	if err := db.ExportCSV(ctx, &b, 2); err != nil || !strings.HasPrefix(b.String(), "session_id,") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+// TestEmpty: a file that nothing was written to is none to read, and one to begin.
+func TestEmpty(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "empty.db")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := history.Open(path, history.Options{ReadOnly: true}); err == nil || !strings.Contains(err.Error(), "it is empty") {
+		t.Error(err)
+	}
+	reopen(t, path, history.Options{}).Close()
+	db := reopen(t, path, history.Options{ReadOnly: true})
+	var b bytes.Buffer
+	if err := db.ExportCSV(ctx, &b); err != nil || strings.Count(b.String(), "\n") != 1 {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+// TestManyAlike: an error is a line, not a list of all that there is.
+func TestManyAlike(t *testing.T) {
+	e := history.NoKernelError{Name: "k", Similar: strings.Fields(strings.Repeat("k1 ", 5000))}
+	if text := e.Error(); !strings.HasSuffix(text, "k1, k1, and 4990 more") || len(text) > 200 {
+		t.Error(text)
 	}
 }

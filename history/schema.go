@@ -100,6 +100,7 @@ type querier interface {
 // plan is what a database lacks of the current schema.
 type plan struct {
 	version    int
+	empty      bool // there is no table yet
 	statements []string
 }
 
@@ -143,6 +144,7 @@ func inspect(ctx context.Context, q querier, path string) (plan, error) {
 	if found == 0 && others > 0 {
 		return p, &NotHistoryError{path, "it holds the tables of another program"}
 	}
+	p.empty = found == 0
 	if len(p.statements) > 0 || p.version < Schema {
 		p.statements = append(p.statements, strings.Split(strings.TrimSpace(indexes), "\n")...)
 		p.statements = append(p.statements, fmt.Sprintf("PRAGMA user_version = %d", Schema))

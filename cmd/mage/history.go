@@ -137,10 +137,14 @@ func (c *historyList) Run(s *session, h *historyCommand) error {
 }
 
 type historyShow struct {
-	ID int64 `arg:"" help:"The session's id, as mage history lists it."`
+	ID  int64 `arg:"" help:"The session's id, as mage history lists it."`
+	Top int   `help:"Show this many kernels at most; 0 shows all." default:"30" placeholder:"N"`
 }
 
 func (c *historyShow) Run(s *session, h *historyCommand) error {
+	if c.Top < 0 {
+		return &exitError{exitUsage, fmt.Sprintf("--top %d: want a count, or 0 for all", c.Top)}
+	}
 	db, err := h.open(history.Options{ReadOnly: true})
 	if err != nil {
 		return err
@@ -157,7 +161,7 @@ func (c *historyShow) Run(s *session, h *historyCommand) error {
 	return h.print(s, struct {
 		Session history.Session  `json:"session"`
 		Kernels []history.Kernel `json:"kernels"`
-	}{session, kernels}, sessions.Show(session, kernels)...)
+	}{session, kernels}, sessions.Show(session, kernels, c.Top)...)
 }
 
 type historyPlot struct {

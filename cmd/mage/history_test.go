@@ -49,6 +49,7 @@ func TestHistoryCommands(t *testing.T) {
 		{"history --limit 1", []string{"the newest 1 of 3 sessions"}},
 		{"history list --limit 0", []string{"3 sessions"}},
 		{"history show 1", []string{"session 1", "kernels: read with nsys", "gelu<float>", "25 %"}},
+		{"history show 1 --top 1", []string{"layernorm", "1 kernels more, 4.000 µs; --top 0 shows all"}},
 		{"history plot gelu", []string{"gelu<float>", "NVIDIA H200, read with nsys", "NVIDIA H200, read with ncu", "●"}},
 		{"history export 2 --format csv", []string{"session_id,session_command", "2,python x.py", "gelu<float>,5"}},
 		{"history vacuum", []string{"before,"}},

@@ -67,8 +67,8 @@ func TestShow(t *testing.T) {
 		history.Session{ID: 3, Command: "python x.py\x1b[31m", Start: start, Device: "NVIDIA H200", Backend: "ncu"},
 		[]history.Kernel{{Name: "gelu", Calls: 2, Total: 10, Mean: 5, Min: 4.5, Max: 5.5, Share: 0.25, Grid: &grid, Registers: ptr(int64(32)),
 			Counters: []history.Counter{{Name: "occupancy", Mean: 0.75, Calls: 1}, {Name: "dram_read_bytes", Mean: 12582912, Calls: 2}}},
-			{Name: "other", Calls: 1, Total: 30, Mean: 30, Min: 30, Max: 30, Share: 0.75}})...)
-	for _, want := range []string{"session 3\n", "python x.py [31m\n", "instrument  ncu", "kernels: read with ncu",
+			{Name: "other", Calls: 1, Total: 30, Mean: 30, Min: 30, Max: 30, Share: 0.75}}, 0)...)
+	for _, want := range []string{"session 3\n", "python x.py\n", "instrument  ncu", "kernels: read with ncu",
 		"gelu        2  10.00 µs   25 %  5.000 µs  4.500 µs  5.500 µs  3072         32       75 %  12.6 MB",
 		"other       1  30.00 µs   75 %  30.00 µs  30.00 µs  30.00 µs     –          –          –        –",
 		"Counters are means over the launches that reported them"} {

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"mage/history"
@@ -56,8 +57,9 @@ func List(all []history.Summary) report.Table {
 	return t
 }
 
-// Show is one session: its description and its kernels.
-func Show(s history.Session, kernels []history.Kernel) []report.Table {
+// Show is one session: its description and its kernels, at most top of them if that
+// is not 0.
+func Show(s history.Session, kernels []history.Kernel, top int) []report.Table {
 	head := report.Table{ID: "session", Title: fmt.Sprintf("session %d", s.ID),
 		Columns: []report.Column{{Key: "field", Head: "field"}, {Key: "value", Head: "value", Prose: true}}}
 	add := func(field, value string) {
@@ -78,10 +80,10 @@ func Show(s history.Session, kernels []history.Kernel) []report.Table {
 	add("outcome", s.Outcome)
 	add("directory", s.Directory)
 	add("written by", s.ToolVersion)
-	return []report.Table{head, kernelTable(s, kernels)}
+	return []report.Table{head, kernelTable(s, kernels, top)}
 }
 
-func kernelTable(s history.Session, kernels []history.Kernel) report.Table {
+func kernelTable(s history.Session, kernels []history.Kernel, top int) report.Table {
 	t := report.Table{ID: "kernels", Title: "kernels", Columns: []report.Column{
 		{Key: "kernel_name", Head: "kernel", Prose: true},
 		{Key: "calls", Head: "calls", Align: report.Right},
@@ -106,6 +108,14 @@ func kernelTable(s history.Session, kernels []history.Kernel) report.Table {
 	}
 	if len(kernels) == 0 {
 		t.Remarks = append(t.Remarks, "no kernel was recorded")
+	}
+	if more := len(kernels) - top; top > 0 && more > 0 {
+		us := 0.0
+		for _, k := range kernels[top:] {
+			us += k.Total
+		}
+		t.Remarks = append(t.Remarks, fmt.Sprintf("%d kernels more, %s; --top 0 shows all", more, strings.TrimSpace(report.Microseconds(us).Text)))
+		kernels = kernels[:top]
 	}
 	for _, k := range kernels {
 		row := []report.Value{report.Word(printable.Line(k.Name)), report.Number(fmt.Sprint(k.Calls), k.Calls),
