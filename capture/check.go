@@ -5,6 +5,24 @@ import (
 	"math"
 )
 
+// unnamed stands for a name that the report does not have.
+const unnamed = "the name is missing"
+
+// name gives a name to kernels without one: whoever groups by name must not take
+// them for nothing.
+func (r *Result) name() {
+	n := 0
+	for i := range r.Kernels {
+		if r.Kernels[i].Name == "" {
+			r.Kernels[i].Name = unnamed
+			n++
+		}
+	}
+	if n > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the report has no name for %d kernels", n))
+	}
+}
+
 // check refuses a result that contradicts itself: a time that runs backwards is
 // no time.
 func (r *Result) check() error {

@@ -136,3 +136,13 @@ func TestInput(t *testing.T) {
 		}
 	}
 }
+
+func TestNamesThatAreMissing(t *testing.T) {
+	b := newBench(t, "", "")
+	c, r := b.run(scripted{parse: func(string) (capture.Result, error) {
+		return capture.Result{Kernels: []capture.Kernel{one(1), {}, {}}}, nil
+	}}, good, capture.Complete)
+	if r.Kernels[1].Name != "the name is missing" || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "2 kernels") {
+		t.Errorf("%+v, %q", r.Kernels, c.Warnings)
+	}
+}

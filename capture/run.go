@@ -142,6 +142,7 @@ func (a *attempt) run(ctx context.Context) error {
 	if a.r.LaunchCount > 0 && len(a.result.Kernels) > a.r.LaunchCount {
 		a.result.Kernels = a.result.Kernels[:a.r.LaunchCount]
 	}
+	a.result.name()
 	return firstError(failed, err, a.result.check(), a.verdict())
 }
 

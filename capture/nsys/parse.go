@@ -17,7 +17,6 @@ const (
 	fills    = "CUPTI_ACTIVITY_KIND_MEMSET"
 	calls    = "CUPTI_ACTIVITY_KIND_RUNTIME" // of the driver as well
 	graphs   = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
-	missing  = "the name is missing"
 	diagnose = "DIAGNOSTIC_EVENT"
 )
 
@@ -43,10 +42,9 @@ func Parse(ctx context.Context, path string) (capture.Result, error) {
 }
 
 func (d *database) readKernels(ctx context.Context, r *capture.Result) error {
-	unnamed := 0
 	wanted := []string{"demangledName", "shortName", "mangledName", "deviceId", "contextId", "streamId", "correlationId",
 		"registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "localMemoryPerThread", "graphNodeId"}
-	err := d.each(ctx, kernels, []string{"start", "end", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"}, wanted, func(row row) error {
+	return d.each(ctx, kernels, []string{"start", "end", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"}, wanted, func(row row) error {
 		start, us, err := row.span()
 		if err != nil {
 			return err
@@ -67,10 +65,6 @@ func (d *database) readKernels(ctx context.Context, r *capture.Result) error {
 		if k.Mangled == k.Name {
 			k.Mangled = ""
 		}
-		if k.Name == "" {
-			k.Name = missing
-			unnamed++
-		}
 		if n := row.integer("graphNodeId"); n != nil && *n != 0 {
 			node := uint64(*n)
 			k.GraphNode = &node
@@ -90,10 +84,6 @@ func (d *database) readKernels(ctx context.Context, r *capture.Result) error {
 		r.Kernels = append(r.Kernels, k)
 		return nil
 	})
-	if unnamed > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the export has no name for %d kernels", unnamed))
-	}
-	return err
 }
 
 // copyKinds and memoryKinds are CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind.

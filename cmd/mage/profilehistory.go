@@ -61,6 +61,9 @@ func metric(k *capture.Kernel) (history.Metric, bool) {
 		L1HitRate: times(a.L1HitRate, 100), L2HitRate: times(a.L2HitRate, 100),
 		DRAMReadBytes: bytesOf(k, "dram__bytes_read.sum"), DRAMWriteBytes: bytesOf(k, "dram__bytes_write.sum"),
 	}
+	if m.Occupancy != nil && *m.Occupancy > 1 {
+		m.Occupancy = nil // a reading that cannot be
+	}
 	if m.StaticShared != nil && m.DynamicShared != nil {
 		both := *m.StaticShared + *m.DynamicShared
 		m.SharedBytes = &both
