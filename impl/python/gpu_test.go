@@ -94,9 +94,10 @@ func (b bench) compiled(state func() (gpu.State, error)) []impl.Implementation {
 	return all
 }
 
-// What Inductor generates is one kernel for gelu and layernorm, which others can
-// launch at any shape; a matmul is a library's. Each compiles anew in the process
-// where the export did: the time of the compilation is not that of a look-up.
+// What Inductor generates for gelu is one kernel, which others can launch at any
+// shape; so it is for layernorm at the default shape, while small ones may take it
+// two; a matmul is a library's. Each compiles anew in the process where the export
+// did: the time of the compilation is not that of a look-up.
 func TestGPUKernelsOfInductor(t *testing.T) {
 	b := onGPU(t, Options{})
 	for _, name := range []string{"gelu", "layernorm"} {
@@ -104,10 +105,20 @@ func TestGPUKernelsOfInductor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, x := range cases(t, c, "small", "tails") {
+		for n, x := range cases(t, c, "default", "small", "tails") {
 			var first impl.Identity
+			lacking := 0
 			for _, i := range append(b.compiled(nil)[:2], b.worker.implementation("torch/compile", nil)) {
-				op := x.open(t, i)
+				op, err := i.Open(x.contract, x.dims, x.in)
+				if u, ok := unavailable.As(err); ok && name == "layernorm" && n > 0 && i.LaunchPath() != "inductor" && strings.HasSuffix(u.Reason, " kernels with intermediate results") {
+					t.Log(u, x.dims)
+					lacking++
+					continue
+				}
+				if err != nil {
+					t.Errorf("%s@%s %s %v: %v", i.Name(), i.LaunchPath(), name, x.dims, err)
+					continue
+				}
 				x.pass(t, op, gate.Before, gate.Challenge)
 				id := op.Identity()
 				if first.BinarySHA256 == "" {
@@ -119,6 +130,9 @@ func TestGPUKernelsOfInductor(t *testing.T) {
 				if err := op.Close(); err != nil {
 					t.Error(err)
 				}
+			}
+			if lacking == 1 {
+				t.Errorf("%s %v: one launcher was given the kernel, another was not", name, x.dims)
 			}
 		}
 	}
