@@ -1,10 +1,6 @@
 package cupti
 
-import (
-	"github.com/ianlancetaylor/demangle"
-
-	"mage/capture"
-)
+import "mage/capture"
 
 // Follow reads the kernels of traces that are still being written.
 func (Backend) Follow(dir string) func(func(*capture.Kernel)) {
@@ -22,7 +18,7 @@ func (Backend) Follow(dir string) func(func(*capture.Kernel)) {
 			l := &line{rest: string(text[2:])}
 			k := id{file, l.u64()}
 			if text[0] == 'N' {
-				names[k] = demangle.Filter(l.text())
+				names[k] = demangled(l.text())
 				return
 			}
 			if span := l.span(); l.err == nil {

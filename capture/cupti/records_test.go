@@ -1,6 +1,7 @@
 package cupti
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,3 +51,21 @@ func checkRecords(t *testing.T, r *capture.Result) {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+// TestAbsurdNames are left as they are, or cut, at once.
+func TestAbsurdNames(t *testing.T) {
+	long := "_Z1f" + strings.Repeat("P", 300_000) + "i"
+	if demangled(long) != long {
+		t.Error("a name of 300 kB was read")
+	}
+	if got := demangled("_Z4geluPfi"); got != "gelu(float*, int)" {
+		t.Errorf("%q", got)
+	}
+	doubling := "_Z1fSt4pairIiiE"
+	for _, last := range "0123456789ABCDEFGHIJKLMNOPQRST" { // each a pair of the one before it, twice
+		doubling += "S_IS" + string(last) + "_S" + string(last) + "_E"
+	}
+	if got := demangled(doubling); len(got) > 1<<17 || len(got) < 1<<12 {
+		t.Errorf("a name of %d bytes", len(got))
+	}
+}

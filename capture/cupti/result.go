@@ -54,6 +54,16 @@ func result(all []*trace) capture.Result {
 	return r
 }
 
+// demangled is the name as it stands in the source. One that is absurdly long stays
+// as it is: reading it takes time by the square, or tells a story without end.
+func demangled(name string) string {
+	const longest, told = 16 << 10, 16 // bytes; 2^16 bytes
+	if len(name) > longest {
+		return name
+	}
+	return demangle.Filter(name, demangle.MaxLength(told))
+}
+
 // startOf puts a launch whose time CUPTI could not tell at the end.
 func startOf(k capture.Kernel) int64 {
 	if k.StartNS == nil {
@@ -67,7 +77,7 @@ func (t *trace) addTo(r *capture.Result, process *int) {
 	for _, k := range t.kernels {
 		name, ok := readable[k.name]
 		if !ok {
-			name = demangle.Filter(k.name)
+			name = demangled(k.name)
 			readable[k.name] = name
 		}
 		launch := capture.Kernel{
