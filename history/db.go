@@ -139,9 +139,6 @@ func (d *DB) patiently(f func() error) error {
 	}
 }
 
-// Path is the file as it was given to Open.
-func (d *DB) Path() string { return d.path }
-
 // Close closes the database.
 func (d *DB) Close() error { return explain(d.path, "close", d.db.Close()) }
 

@@ -41,7 +41,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	check := func(want int) {
 		t.Helper()
-		all, err := db.Sessions(ctx, 0)
+		all, err := db.Sessions(ctx)
 		if err != nil || len(all) != want {
 			t.Fatalf("%d sessions, want %d, %v", len(all), want, err)
 		}
@@ -131,7 +131,7 @@ func notWritable(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal("it cannot be read either: ", err)
 	}
-	if all, err := db.Sessions(ctx, 0); err != nil || len(all) != 1 || all[0].Launches != 3 {
+	if all, err := db.Sessions(ctx); err != nil || len(all) != 1 || all[0].Launches != 3 {
 		t.Errorf("%+v, %v", all, err)
 	}
 	db.Close()

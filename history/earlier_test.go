@@ -143,7 +143,7 @@ func TestEarlierVersions(t *testing.T) {
 
 func checkEarlier(t *testing.T, db *history.DB, v earlier) {
 	t.Helper()
-	all, err := db.Sessions(ctx, 0)
+	all, err := db.Sessions(ctx)
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d sessions, %v", len(all), err)
 	}

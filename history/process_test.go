@@ -86,7 +86,7 @@ func TestConcurrentProcesses(t *testing.T) {
 		t.Fatalf("%d different ids", len(told))
 	}
 	db := reopen(t, path, history.Options{})
-	all, err := db.Sessions(ctx, 0)
+	all, err := db.Sessions(ctx)
 	if err != nil || len(all) != processes*each {
 		t.Fatalf("%d sessions, %v", len(all), err)
 	}
@@ -125,7 +125,7 @@ func TestKilledWriter(t *testing.T) {
 		}
 		cmd.Wait()
 		db := reopen(t, path, history.Options{})
-		all, err := db.Sessions(ctx, 0)
+		all, err := db.Sessions(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}

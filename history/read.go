@@ -17,8 +17,8 @@ type Summary struct {
 }
 
 // Sessions lists the sessions, the newest first: by start, then by id. Those
-// without a readable start come last. limit 0 lists all.
-func (d *DB) Sessions(ctx context.Context, limit int) ([]Summary, error) {
+// without a readable start come last.
+func (d *DB) Sessions(ctx context.Context) ([]Summary, error) {
 	cols, err := d.selection(ctx, "sessions", "s")
 	if err != nil {
 		return nil, explain(d.path, "list the sessions", err)
@@ -38,9 +38,6 @@ func (d *DB) Sessions(ctx context.Context, limit int) ([]Summary, error) {
 		return nil, explain(d.path, "list the sessions", err)
 	}
 	newestFirst(out)
-	if limit > 0 && len(out) > limit {
-		out = out[:limit]
-	}
 	return out, nil
 }
 

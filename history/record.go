@@ -10,8 +10,8 @@ import (
 	"mage/timing"
 )
 
-// RunBackend marks sessions that index a record.
-const RunBackend = "run"
+// runBackend marks sessions that index a record.
+const runBackend = "run"
 
 // KnownError reports a record that the history holds already.
 type KnownError struct {
@@ -38,7 +38,7 @@ func (d *DB) AddRecord(ctx context.Context, run *evidence.Run, toolVersion strin
 	}
 	for _, p := range parts {
 		s := &p.session
-		s.Command, s.Backend, s.Directory, s.ToolVersion = "mage run "+name, RunBackend, run.Dir, toolVersion
+		s.Command, s.Backend, s.Directory, s.ToolVersion = "mage run "+name, runBackend, run.Dir, toolVersion
 		if rec.Imported != nil {
 			s.Command, s.Outcome = "mage import "+name, "imported; when it was measured is not known"
 			s.End = time.Time{}
@@ -70,7 +70,7 @@ func (d *DB) AddRecord(ctx context.Context, run *evidence.Run, toolVersion strin
 }
 
 func unknownRecord(ctx context.Context, q querier, command, name string) error {
-	rows, err := q.QueryContext(ctx, "SELECT id FROM sessions WHERE backend = ? AND command = ? ORDER BY id LIMIT 1", RunBackend, command)
+	rows, err := q.QueryContext(ctx, "SELECT id FROM sessions WHERE backend = ? AND command = ? ORDER BY id LIMIT 1", runBackend, command)
 	return each(rows, err, func() error {
 		known := &KnownError{Record: name}
 		if err := rows.Scan(&known.Session); err != nil {

@@ -68,8 +68,7 @@ func TestOpenRefuses(t *testing.T) {
 
 // TestDamaged overwrites a page in the middle of a history.
 func TestDamaged(t *testing.T) {
-	db, _ := openNew(t)
-	path := db.Path()
+	db, path := openNew(t)
 	many := sampleMetrics()
 	for range 9 {
 		many = append(many, many...)
@@ -105,7 +104,7 @@ func TestValuesThatNobodyMeasured(t *testing.T) {
 	if err != nil || len(kernels) != 1 || kernels[0].Calls != 1 || kernels[0].Total != 2 || len(kernels[0].Counters) != 0 {
 		t.Errorf("%+v, %v", kernels, err)
 	}
-	all, err := db.Sessions(ctx, 0)
+	all, err := db.Sessions(ctx)
 	if err != nil || len(all) != 2 || all[1].TotalUS != 2 || all[1].Launches != 1 {
 		t.Errorf("%+v, %v", all, err)
 	}

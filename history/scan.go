@@ -43,7 +43,7 @@ type size struct{ to **Dim3 }
 
 func (z size) Scan(v any) error {
 	s, err := textOf(v)
-	if d, e := ParseDim3(s); e == nil {
+	if d, e := parseDim3(s); e == nil {
 		*z.to = &d
 	}
 	return err

@@ -39,7 +39,7 @@ func (d *DB) KernelOverTime(ctx context.Context, word string) (name string, out 
 	if name, err = d.findKernel(ctx, word); err != nil {
 		return "", nil, err
 	}
-	sessions, err := d.Sessions(ctx, 0)
+	sessions, err := d.Sessions(ctx)
 	if err != nil {
 		return "", nil, err
 	}

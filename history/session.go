@@ -78,17 +78,17 @@ func (d Dim3) String() string { return fmt.Sprintf("%d,%d,%d", d[0], d[1], d[2])
 // MarshalText makes JSON hold "x,y,z" as well.
 func (d Dim3) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads what ParseDim3 reads.
+// UnmarshalText reads what parseDim3 reads.
 func (d *Dim3) UnmarshalText(text []byte) error {
-	v, err := ParseDim3(string(text))
+	v, err := parseDim3(string(text))
 	if err == nil {
 		*d = v
 	}
 	return err
 }
 
-// ParseDim3 reads "x,y,z", with or without spaces and parentheses.
-func ParseDim3(s string) (Dim3, error) {
+// parseDim3 reads "x,y,z", with or without spaces and parentheses.
+func parseDim3(s string) (Dim3, error) {
 	var d Dim3
 	parts := strings.Split(strings.Trim(strings.TrimSpace(s), "()"), ",")
 	if len(parts) != 3 {

@@ -2,24 +2,6 @@ package cupti
 
 import "fmt"
 
-// copyKind names CUpti_ActivityMemcpyKind. A is an array, as CUDA calls it.
-func copyKind(n uint32) string {
-	names := []string{1: "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"}
-	if n == 0 || n >= uint32(len(names)) {
-		return fmt.Sprintf("kind %d", n)
-	}
-	return names[n]
-}
-
-// memoryKind names CUpti_ActivityMemoryKind; it is empty for what is not known.
-func memoryKind(n uint32) string {
-	names := []string{1: "pageable", "pinned", "device", "array", "managed", "device static", "managed static"}
-	if n >= uint32(len(names)) {
-		return ""
-	}
-	return names[n]
-}
-
 // allocationKind names CUpti_ActivityMemoryOperationType.
 func allocationKind(n uint32) string {
 	switch n {

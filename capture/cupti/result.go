@@ -97,8 +97,8 @@ func (t *trace) addTo(r *capture.Result, process *int) {
 	for _, c := range t.copies {
 		if c.timed() {
 			r.Copies = append(r.Copies, capture.Copy{
-				Kind: copyKind(c.kind), StartNS: int64(c.start), DurationUS: c.us(), Bytes: int64(c.bytes), Process: process,
-				Device: whole(c.device), Stream: whole(c.stream), Source: memoryKind(c.from), Target: memoryKind(c.to),
+				Kind: capture.CopyKind(int64(c.kind)), StartNS: int64(c.start), DurationUS: c.us(), Bytes: int64(c.bytes), Process: process,
+				Device: whole(c.device), Stream: whole(c.stream), Source: capture.MemoryKind(int64(c.from)), Target: capture.MemoryKind(int64(c.to)),
 				Correlation: long(c.correlation), GraphNode: c.id(),
 			})
 		}
@@ -107,7 +107,7 @@ func (t *trace) addTo(r *capture.Result, process *int) {
 		if f.timed() {
 			r.Copies = append(r.Copies, capture.Copy{
 				Kind: "fill", StartNS: int64(f.start), DurationUS: f.us(), Bytes: int64(f.bytes), Process: process,
-				Device: whole(f.device), Stream: whole(f.stream), Target: memoryKind(f.memory),
+				Device: whole(f.device), Stream: whole(f.stream), Target: capture.MemoryKind(int64(f.memory)),
 				Correlation: long(f.correlation), GraphNode: f.id(),
 			})
 		}
@@ -124,7 +124,7 @@ func (t *trace) addTo(r *capture.Result, process *int) {
 	for _, a := range t.allocations {
 		r.Allocations = append(r.Allocations, capture.Allocation{
 			Kind: allocationKind(a.operation), AtNS: int64(a.time), Bytes: int64(a.bytes), Address: fmt.Sprintf("0x%x", a.address),
-			Memory: memoryKind(a.memory), Process: process, Device: whole(a.device), Stream: whole(a.stream), Correlation: long(a.correlation),
+			Memory: capture.MemoryKind(int64(a.memory)), Process: process, Device: whole(a.device), Stream: whole(a.stream), Correlation: long(a.correlation),
 		})
 	}
 }

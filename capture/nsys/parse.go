@@ -86,32 +86,24 @@ func (d *database) readKernels(ctx context.Context, r *capture.Result) error {
 	})
 }
 
-// copyKinds and memoryKinds are CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind.
-var (
-	copyKinds   = []string{"unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"}
-	memoryKinds = []string{"", "pageable", "pinned", "device", "array", "managed", "static device", "static managed"}
-)
-
-func kind(names []string, v *int64) string {
-	if v == nil || *v < 0 {
+// named is empty for what the export does not say.
+func named(v *int64, name func(int64) string) string {
+	if v == nil {
 		return ""
 	}
-	if *v < int64(len(names)) {
-		return names[*v]
-	}
-	return fmt.Sprintf("kind %d", *v)
+	return name(*v)
 }
 
 func (d *database) readCopies(ctx context.Context, r *capture.Result) error {
 	return d.memory(ctx, r, copies, []string{"copyKind", "srcKind", "dstKind"}, func(row row, c *capture.Copy) {
-		c.Kind = kind(copyKinds, row.integer("copyKind"))
-		c.Source, c.Target = kind(memoryKinds, row.integer("srcKind")), kind(memoryKinds, row.integer("dstKind"))
+		c.Kind = named(row.integer("copyKind"), capture.CopyKind)
+		c.Source, c.Target = named(row.integer("srcKind"), capture.MemoryKind), named(row.integer("dstKind"), capture.MemoryKind)
 	})
 }
 
 func (d *database) readFills(ctx context.Context, r *capture.Result) error {
 	return d.memory(ctx, r, fills, []string{"memKind"}, func(row row, c *capture.Copy) {
-		c.Kind, c.Target = "fill", kind(memoryKinds, row.integer("memKind"))
+		c.Kind, c.Target = "fill", named(row.integer("memKind"), capture.MemoryKind)
 	})
 }
 

@@ -27,16 +27,15 @@ const report = "sanitizer.log"
 // something: one that programs rarely use.
 const codeOfFindings = 86
 
-// Tools are the checks.
-func Tools() []string { return []string{"memcheck", "racecheck", "initcheck", "synccheck"} }
+var checks = [...]string{"memcheck", "racecheck", "initcheck", "synccheck"}
 
 // Name is "sanitizer".
 func (Backend) Name() string { return "sanitizer" }
 
 // Prepare runs the check with every report printed.
 func (Backend) Prepare(ctx context.Context, dir string, r capture.Request) (capture.Plan, error) {
-	if !slices.Contains(Tools(), r.Tool) {
-		return capture.Plan{}, &capture.UsageError{Problem: fmt.Sprintf("compute-sanitizer has no check %q; choose of %s", r.Tool, strings.Join(Tools(), ", "))}
+	if !slices.Contains(checks[:], r.Tool) {
+		return capture.Plan{}, &capture.UsageError{Problem: fmt.Sprintf("compute-sanitizer has no check %q; choose of %s", r.Tool, strings.Join(checks[:], ", "))}
 	}
 	if r.Range == capture.CUDA || r.Set != "" || len(r.Metrics) > 0 {
 		return capture.Plan{}, &capture.UsageError{Problem: "compute-sanitizer checks the whole program and counts nothing: --capture-range cuda, --set and --metrics are for profilers"}
