@@ -33,7 +33,7 @@ func (l *lowerer) control() error {
 	case "exit":
 		return l.add(Inst{Kind: Exit, Class: Control})
 	case "trap", "brkpt":
-		return l.add(Inst{Kind: Trap, Class: Control})
+		return l.add(Inst{Kind: Trap, Class: Control, Regs: lanes.Regs{A: -1}})
 	}
 	return l.call()
 }
@@ -90,17 +90,19 @@ func (l *lowerer) branchIndexed() error {
 	return l.add(in)
 }
 
-// print lowers a call of vprintf.
-func (l *lowerer) print(operands ...ptx.Operand) error {
-	var at [3]int32
-	for i, o := range operands {
+// provided lowers a call of a function that the simulator provides: an instruction
+// whose registers A, B and C are the places of parameters in local memory.
+func (l *lowerer) provided(kind Kind, bytes [3]int, operands ...ptx.Operand) error {
+	in := Inst{Kind: kind, Class: Control}
+	for i, at := range []*int32{&in.Regs.A, &in.Regs.B, &in.Regs.C} {
+		o := operands[i]
 		p, ok := l.variable(o.Name)
-		if !ok || o.Kind != ptx.Name || p.space != Local || int(p.address)+[...]int{4, 8, 8}[i] > l.program.LocalBytes {
+		if !ok || o.Kind != ptx.Name || p.space != Local || int(p.address)+bytes[i] > l.program.LocalBytes {
 			return l.fail(o.Pos, "%s: the simulator passes arguments in .param variables only", l.in.Name())
 		}
-		at[i] = int32(p.address)
+		*at = int32(p.address)
 	}
-	return l.add(Inst{Kind: Print, Class: Control, Regs: lanes.Regs{D: at[0], A: at[1], B: at[2]}})
+	return l.add(in)
 }
 
 // call inlines a device function. Its parameters are the caller's own variables
@@ -124,10 +126,10 @@ func (l *lowerer) call() error {
 	switch {
 	case f == nil || len(operands) > 2:
 		return l.fail(call.Pos, "%s: the simulator cannot call %s: only functions of the module, by name", call.Name(), name)
-	case f.Body == nil && name == "__assertfail":
-		return l.add(Inst{Kind: Trap, Class: Control})
+	case f.Body == nil && name == "__assertfail" && len(args) == 5:
+		return l.provided(Trap, [3]int{8, 8, 4}, args[0], args[1], args[2])
 	case f.Body == nil && name == "vprintf" && len(args) == 2 && len(returns) == 1:
-		return l.print(returns[0], args[0], args[1])
+		return l.provided(Print, [3]int{8, 8, 4}, args[0], args[1], returns[0])
 	case f.Body == nil:
 		return l.fail(call.Pos, "%s: function %s has no body here, and the simulator does not provide it", call.Name(), name)
 	case slices.Contains(l.calls, name):

@@ -1,10 +1,16 @@
 package program
 
+import "slices"
+
 // joins finds where the lanes of each branch meet again: the immediate
 // post-dominator of the branch's basic block, by the algorithm of Cooper, Harvey
 // and Kennedy ("A simple, fast dominance algorithm", 2001) on the reversed graph.
+//
+// Lanes that only leave are not waited for, as on a GPU: where some return early, the
+// others meet at a later place than the return, and pass its barriers without them.
 func joins(p *Program) {
 	g := newGraph(p)
+	g.dropLeaving(p)
 	post := g.postDominators()
 	for i := range p.Code {
 		in := &p.Code[i]
@@ -83,6 +89,88 @@ func newGraph(p *Program) *graph {
 	return g
 }
 
+// dropLeaving removes edges to blocks that do nothing but leave, where another way
+// leads to the end as well: out of a loop there may be none.
+func (g *graph) dropLeaving(p *Program) {
+	leaving := g.leaving(p)
+	all := slices.Clone(g.successors)
+	for b, next := range all {
+		if slices.ContainsFunc(next, func(s int) bool { return !leaving[s] }) {
+			g.successors[b] = slices.DeleteFunc(slices.Clone(next), func(s int) bool { return leaving[s] })
+		}
+	}
+	for restored := true; restored; {
+		restored = false
+		ends := g.reaches(g.end())
+		for b, next := range all {
+			if !ends[b] && len(g.successors[b]) < len(next) {
+				g.successors[b], restored = next, true
+			}
+		}
+	}
+}
+
+// reaches finds the blocks from which a way leads to another.
+func (g *graph) reaches(to int) []bool {
+	predecessors := g.predecessors()
+	found := make([]bool, g.end()+1)
+	found[to] = true
+	for todo := []int{to}; len(todo) > 0; {
+		b := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, p := range predecessors[b] {
+			if !found[p] {
+				found[p] = true
+				todo = append(todo, p)
+			}
+		}
+	}
+	return found
+}
+
+func (g *graph) predecessors() [][]int {
+	all := make([][]int, g.end()+1)
+	for b, next := range g.successors {
+		for _, s := range next {
+			all[s] = append(all[s], b)
+		}
+	}
+	return all
+}
+
+// leaving finds the blocks from which one way leads to the end, past nothing that may
+// wait for other lanes.
+func (g *graph) leaving(p *Program) []bool {
+	leaving := make([]bool, g.end()+1)
+	leaving[g.end()] = true
+	quiet := make([]bool, g.end())
+	for b := range quiet {
+		end := len(p.Code)
+		if b+1 < g.end() {
+			end = g.start[b+1]
+		}
+		quiet[b] = !slices.ContainsFunc(p.Code[g.start[b]:end], func(in Inst) bool { return in.waits() })
+	}
+	for changed := true; changed; {
+		changed = false
+		for b := g.end() - 1; b >= 0; b-- {
+			if next := g.successors[b]; !leaving[b] && quiet[b] && len(next) == 1 && leaving[next[0]] {
+				leaving[b], changed = true, true
+			}
+		}
+	}
+	return leaving
+}
+
+// waits says whether an instruction needs other lanes to come as far.
+func (in *Inst) waits() bool {
+	switch in.Kind {
+	case Barrier, WarpSync, Shuffle, Vote, Match, Reduce, Elect, MBarrier, LoadMatrix, StoreMatrix, WarpMatrix, MultiplyMatrix:
+		return true
+	}
+	return false
+}
+
 // targets are where a branch may go, apart from the next instruction.
 func (in *Inst) targets() []int32 {
 	if len(in.Targets) > 0 {
@@ -95,12 +183,7 @@ func (in *Inst) targets() []int32 {
 // blocks that cannot reach it (endless loops).
 func (g *graph) postDominators() []int {
 	n := g.end() + 1
-	predecessors := make([][]int, n)
-	for b, next := range g.successors {
-		for _, s := range next {
-			predecessors[s] = append(predecessors[s], b)
-		}
-	}
+	predecessors := g.predecessors()
 	// Postorder of the reversed graph from the end, without recursion.
 	order := make([]int, n) // number in postorder, -1 unreached
 	for i := range order {

@@ -85,7 +85,12 @@ func TestJoins(t *testing.T) {
 		{"loop", "A: mov.u32 %r1, 1; @%p bra A; ret;", []int32{2}},
 		{"loop with an exit in its middle", "A: @%p bra B; mov.u32 %r1, 1; bra A; B: ret;", []int32{3, 0}},
 		{"both ways end", "@%p bra A; ret; A: ret;", []int32{4}},
-		{"a return on one way", "@%p bra A; @%p ret; A: mov.u32 %r1, 1; ret;", []int32{5}},
+		{"a return on one way", "@%p bra A; @%p ret; A: mov.u32 %r1, 1; ret;", []int32{1}},
+		{"an early return", "@%p bra R; bar.sync 0; R: ret;", []int32{1}},
+		{"an early return within", "@%p bra A; @%p bra R; mov.u32 %r1, 1; A: bar.sync 0; R: ret;", []int32{3, 2}},
+		{"a trap within", "@%p bra A; @%p bra B; trap; B: mov.u32 %r1, 1; A: bar.sync 0; ret;", []int32{4, 3}},
+		{"a return out of a loop", "L: @%p bra R; bar.sync 0; bra L; R: ret;", []int32{3, 0}},
+		{"a return out of a loop that ends", "L: @%p bra R; bar.sync 0; @%p bra L; bar.sync 0; R: ret;", []int32{1, 3}},
 		{"endless", "A: bra A;", []int32{2}},
 	} {
 		p, got := joinOf(t, x.body)

@@ -58,7 +58,7 @@ const (
 	Pure Kind = iota
 	Branch
 	Exit
-	Trap
+	Trap // of __assertfail: Regs A, B and C are the places of message, file and line in local memory, else A is -1
 	Load
 	Store
 	Atomic
@@ -81,7 +81,7 @@ const (
 	MultiplyMatrix
 	WarpMatrix // wmma
 	MBarrier
-	Print // vprintf: Regs A, B and D are the places of its parameters in local memory
+	Print // vprintf: Regs A and B are the places of its parameters in local memory, C that of its result
 	ConvertAddress
 	IsSpace
 )
