@@ -63,9 +63,16 @@ type Device struct {
 	modules  map[*module]struct{}
 	launches uint64
 	closed   bool
+	watch    exec.Watch
 }
 
 var _ gpu.Device = (*Device)(nil)
+
+// ErrStopped is what a launch returns that Device.Stop ended.
+var ErrStopped = exec.ErrStopped
+
+// Progress is how far a launch has come.
+type Progress = exec.Progress
 
 // ErrClosed is what a closed device returns.
 var ErrClosed = errors.New("the simulated device is closed")
@@ -128,6 +135,13 @@ func (d *Device) Printed() []byte {
 
 // ResetFindings forgets them.
 func (d *Device) ResetFindings() { d.findings = nil }
+
+// Stop ends the launch that runs, within milliseconds, and every later one before it
+// begins. Unlike all other methods it and Progress may be called from any goroutine.
+func (d *Device) Stop() { d.watch.Stop() }
+
+// Progress returns that of the launch that runs, false if none does.
+func (d *Device) Progress() (Progress, bool) { return d.watch.Progress() }
 
 func (d *Device) usable() error {
 	if d.closed {

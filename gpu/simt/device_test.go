@@ -134,13 +134,6 @@ ld.global.u32 %r3, [a+8]; st.global.v2.u32 [%d1], {%r1, %r2}; st.global.u32 [%d1
 	}
 }
 
-func TestAnEndlessKernelIsStopped(t *testing.T) {
-	r := newRig(t, simt.Options{MaxBlockInstructions: 1 << 16}, ".visible .entry k() { A: bra A; }")
-	if err := r.run(1, 32, 0); err == nil || !strings.Contains(err.Error(), "without end") {
-		t.Errorf("error %v", err)
-	}
-}
-
 // TestWarpsThatWaitForEachOther spins on shared memory that another warp writes
 // later, and on global memory that an earlier block writes.
 func TestWarpsThatWaitForEachOther(t *testing.T) {

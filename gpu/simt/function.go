@@ -85,7 +85,7 @@ func (f *function) Bind(c gpu.Config, args ...gpu.Arg) (gpu.Launch, error) {
 		Program: p, Memory: f.module.device.memory, Grid: c.Grid, Block: c.Block,
 		Dynamic: int(c.DynamicShared), Params: params[:p.ParamBytes],
 		Workers: f.module.device.options.Workers, Unchecked: f.module.device.options.Unchecked,
-		Sites:           f.module.device.options.Sites,
+		Sites: f.module.device.options.Sites, Watch: &f.module.device.watch,
 		MaxInstructions: f.module.device.options.MaxBlockInstructions,
 	}}, nil
 }

@@ -32,7 +32,7 @@ func (w *warp) arrive(p *path, in *program.Inst, mask uint32) {
 	b.counters.Barriers++
 	n := lanes.At[uint32](&w.file, in.Warp.Barrier)[firstLane(mask)]
 	if n >= maxBarriers {
-		b.err = b.failure(in, "barrier %d: a block has %d", n, maxBarriers)
+		b.err = b.failure(in, w, firstLane(mask), "barrier %d: a block has %d", n, maxBarriers)
 		return
 	}
 	r := &b.bars[n]
@@ -193,11 +193,12 @@ func (b *block) deadlock() error {
 	var waits []string
 	var first *program.Inst
 	var of *warp
+	lane := 0
 	for i := range b.warps {
 		w := &b.warps[i]
 		for _, p := range w.blocked {
 			if first == nil {
-				first, of = p.at, w
+				first, of, lane = p.at, w, firstLane(p.mask)
 			}
 			if len(waits) < 4 {
 				waits = append(waits, fmt.Sprintf("warp %d (lanes %#x) waits for barrier %d at line %d", i, p.mask, p.barrier, p.at.Pos.Line))
@@ -207,7 +208,5 @@ func (b *block) deadlock() error {
 	if first == nil {
 		return fmt.Errorf("kernel %s: no warp can run", b.launch.Program.Name)
 	}
-	what := strings.Join(waits, "; ")
-	b.report(first, of, 0, Finding{Kind: Deadlock, Detail: "deadlock: " + what}, "")
-	return b.failure(first, "deadlock in block (%d,%d,%d): %s", b.id[0], b.id[1], b.id[2], what)
+	return b.halt(first, of, lane, Deadlock, "deadlock: "+strings.Join(waits, "; "))
 }

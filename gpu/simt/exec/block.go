@@ -103,8 +103,8 @@ const quantum = 1 << 14
 // waiting for ever.
 const maxPolls = 1 << 16
 
-// execute runs the warps in turn until all have ended.
-func (b *block) execute() error {
+// execute runs the warps in turn, and reports whether all have ended.
+func (b *block) execute() (ended bool, err error) {
 	polls := 0 // rounds in which every warp that ran went on waiting
 	for {
 		progress, done := false, true
@@ -117,45 +117,59 @@ func (b *block) execute() error {
 			done = false
 			if w.runnable() {
 				progress = true
+				before := b.instructions
 				w.execute(quantum)
+				b.run.executed.Add(b.instructions - before)
 				if !w.yield {
 					polls = 0
 				}
 				if b.err != nil {
-					return b.err
+					return false, b.err
+				}
+				if b.run.ends(b.number) {
+					return false, nil
 				}
 			}
 		}
 		if done {
-			return nil
+			return true, nil
 		}
 		if !progress {
-			return b.deadlock()
+			return false, b.deadlock()
 		}
 		if polls > maxPolls {
-			return b.stalled()
+			return false, b.stalled()
 		}
 		if b.instructions > b.launch.MaxInstructions {
-			return b.endless()
-		}
-		if b.run.stop.Load() {
-			return nil
+			return false, b.endless()
 		}
 	}
 }
 
+// endless is the error of a block that executed more instructions than it may.
 func (b *block) endless() error {
+	detail := fmt.Sprintf("endless: the block executed %d warp instructions and goes on", b.instructions)
 	for i := range b.warps {
-		if w := &b.warps[i]; !w.done && w.current != nil {
-			return b.failure(&b.code[min(w.current.pc, len(b.code)-1)],
-				"block (%d,%d,%d) executed %d warp instructions without end", b.id[0], b.id[1], b.id[2], b.instructions)
+		w := &b.warps[i]
+		for _, p := range append(w.ready, w.current) {
+			if p != nil {
+				return b.halt(&b.code[min(p.pc, len(b.code)-1)], w, firstLane(p.mask), Endless, detail)
+			}
 		}
 	}
-	return fmt.Errorf("kernel %s does not end", b.launch.Program.Name)
+	return fmt.Errorf("kernel %s: %s", b.launch.Program.Name, detail)
 }
 
-func (b *block) failure(in *program.Inst, format string, args ...any) error {
-	return &Error{b.launch.Program.Name, in.Pos.File, in.Pos.Line, fmt.Sprintf(format, args...)}
+// halt reports what keeps a kernel from going on, and returns it as an error.
+func (b *block) halt(in *program.Inst, w *warp, lane int, k Kind, detail string) error {
+	f := b.describe(in, w, lane, Finding{Kind: k, Detail: detail})
+	b.run.findings.add(f, "")
+	return &Error{f}
+}
+
+// failure is the error of a kernel that cannot go on.
+func (b *block) failure(in *program.Inst, w *warp, lane int, format string, args ...any) error {
+	return &Error{b.describe(in, w, lane, Finding{Detail: fmt.Sprintf(format, args...)})}
 }
 
 // thread is the index of a lane within the block.

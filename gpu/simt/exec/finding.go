@@ -26,6 +26,8 @@ const (
 	MissingWait      Kind = "missing-async-wait"
 	WriteToConstant  Kind = "write-to-constant"
 	InvalidLanes     Kind = "invalid-lanes"
+	Trapped          Kind = "trap"
+	Endless          Kind = "endless"
 )
 
 // Finding is a defect of a kernel, as the first thread that showed it.
@@ -136,6 +138,11 @@ func base(file string) string { return file[strings.LastIndexByte(file, '/')+1:]
 
 // report adds a finding at an instruction by a lane of a warp.
 func (b *block) report(in *program.Inst, w *warp, lane int, f Finding, note string) {
+	b.run.findings.add(b.describe(in, w, lane, f), note)
+}
+
+// describe says where a finding is.
+func (b *block) describe(in *program.Inst, w *warp, lane int, f Finding) Finding {
 	p := b.launch.Program
 	f.Kernel, f.File, f.Line, f.Instruction = p.Name, in.Pos.File, in.Pos.Line, in.Text
 	if name, ok := p.Files[in.Source.File]; ok && in.Source.Line > 0 {
@@ -144,5 +151,5 @@ func (b *block) report(in *program.Inst, w *warp, lane int, f Finding, note stri
 	f.Block = b.id
 	f.Thread = b.thread(w, lane)
 	f.block, f.thread = b.number, uint64(w.id*32+lane)
-	b.run.findings.add(f, note)
+	return f
 }

@@ -2,9 +2,11 @@ package exec
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"mage/gpu/simt/memory"
 	"mage/gpu/simt/program"
@@ -27,21 +29,16 @@ type Launch struct {
 	// MaxInstructions of one block; beyond it the launch fails. 0: a default.
 	MaxInstructions int64
 	Number          uint64 // %gridid
+	Watch           *Watch // may be nil
 }
 
 // defaultMaxInstructions stops a kernel that would keep a core busy for minutes.
-const defaultMaxInstructions = 1 << 31
+const defaultMaxInstructions = 1 << 29
 
 // Error says why a kernel could not go on.
-type Error struct {
-	Kernel, File string
-	Line         int
-	Message      string
-}
+type Error struct{ Finding Finding }
 
-func (e *Error) Error() string {
-	return fmt.Sprintf("kernel %s: %s (%s:%d)", e.Kernel, e.Message, e.File, e.Line)
-}
+func (e *Error) Error() string { return "kernel " + e.Finding.String() }
 
 // Result is what a launch cost and what was found wrong.
 type Result struct {
@@ -56,17 +53,19 @@ type running struct {
 	launch   *Launch
 	next     atomic.Uint64
 	blocks   uint64
-	stop     atomic.Bool
+	failed   atomic.Uint64 // the lowest block that could not go on
+	done     atomic.Uint64
+	executed atomic.Int64 // warp instructions
+	since    time.Time
 	findings findings
 	releases releases
 	shift    uint // of the granule
 
-	mu     sync.Mutex
-	err    error
-	failed uint64 // block of err
-	total  Counters
-	sites  []Site
-	texts  []printedBlock
+	mu    sync.Mutex
+	err   error // of block failed
+	total Counters
+	sites []Site
+	texts []printedBlock
 }
 
 // Run executes every block. The counters hold what was executed, also when it
@@ -76,6 +75,7 @@ func (l *Launch) Run() (Result, error) {
 	if r.blocks > memory.MaxBlocks {
 		return Result{}, fmt.Errorf("kernel %s: a grid of %d blocks is more than the simulator tells apart", l.Program.Name, r.blocks)
 	}
+	r.failed.Store(math.MaxUint64)
 	if l.MaxInstructions <= 0 {
 		l.MaxInstructions = defaultMaxInstructions
 	}
@@ -92,6 +92,9 @@ func (l *Launch) Run() (Result, error) {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	workers = int(min(uint64(workers), r.blocks))
+	r.since = time.Now()
+	l.Watch.begin(r)
+	defer l.Watch.end()
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Add(1)
@@ -101,6 +104,9 @@ func (l *Launch) Run() (Result, error) {
 		}()
 	}
 	wg.Wait()
+	if done := r.done.Load(); r.err == nil && done < r.blocks {
+		r.err = fmt.Errorf("kernel %s: %w after %d of %d blocks", l.Program.Name, ErrStopped, done, r.blocks)
+	}
 	if !l.Unchecked {
 		for _, a := range l.Memory.All() {
 			read, written := a.Forget()
@@ -116,13 +122,13 @@ func (l *Launch) Run() (Result, error) {
 // work executes blocks until there is none left.
 func (r *running) work() {
 	b := newBlock(r)
-	for !r.stop.Load() {
-		n := r.next.Add(1) - 1
-		if n >= r.blocks {
-			break
-		}
+	for n := r.next.Add(1) - 1; n < r.blocks && !r.ends(n); n = r.next.Add(1) - 1 {
 		b.start(n)
-		if err := b.execute(); err != nil {
+		ended, err := b.execute()
+		if ended {
+			r.done.Add(1)
+		}
+		if err != nil {
 			r.fail(n, err)
 		}
 		if len(b.printed) > 0 {
@@ -141,8 +147,8 @@ func (r *running) work() {
 func (r *running) fail(n uint64, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.err == nil || n < r.failed {
-		r.err, r.failed = err, n
+	if n < r.failed.Load() {
+		r.err = err
+		r.failed.Store(n)
 	}
-	r.stop.Store(true)
 }

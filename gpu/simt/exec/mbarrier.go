@@ -44,7 +44,7 @@ func (w *warp) mbarrier(in *program.Inst, mask uint32) {
 	if in.Regs.D >= 0 {
 		w.predicate(in.Regs.D, mask, waited)
 		if waited != mask {
-			w.yield, w.waiting = true, in
+			w.yield, w.waiting, w.waitingLane = true, in, firstLane(mask&^waited)
 		}
 	}
 	if a.Op == "arrive" || a.Op == "arrive_drop" || a.Op == "copies" {
@@ -96,7 +96,7 @@ func (w *warp) apply(in *program.Inst, at uint64, lane int) bool {
 	switch a.Op {
 	case "init":
 		if count < 1 || count > program.MaxArrivals {
-			b.err = b.failure(in, "an mbarrier of %d arrivals: from 1 to %d are allowed", count, program.MaxArrivals)
+			b.err = b.failure(in, w, lane, "an mbarrier of %d arrivals: from 1 to %d are allowed", count, program.MaxArrivals)
 			return false
 		}
 		p = program.Phase{Pending: count, Expected: count}
@@ -138,7 +138,7 @@ func (w *warp) apply(in *program.Inst, at uint64, lane int) bool {
 		times.open[w.id] = max(times.open[w.id], w.clock)
 	}
 	if p.Pending < 0 || p.Expected < 0 {
-		b.err = b.failure(in, "%s more arrivals at an mbarrier than the %d that its phase expects", overflow(p), program.DecodePhase(v).Expected)
+		b.err = b.failure(in, w, lane, "%s more arrivals at an mbarrier than the %d that its phase expects", overflow(p), program.DecodePhase(v).Expected)
 		return false
 	}
 	if p.Pending == 0 && p.Bytes == 0 && a.Op != "init" && a.Op != "inval" && a.Op != "expect_tx" {
@@ -180,10 +180,8 @@ func (b *block) stalled() error {
 		if w.done || !w.yield {
 			continue
 		}
-		p := program.DecodePhase(fetch(b.shared[w.at[0]:], 8))
-		what := fmt.Sprintf("warp %d waits for ever at an mbarrier that lacks %d arrivals and %d bytes", i, p.Pending, p.Bytes)
-		b.report(w.waiting, w, 0, Finding{Kind: Deadlock, Detail: "deadlock: " + what}, "")
-		return b.failure(w.waiting, "deadlock in block (%d,%d,%d): %s", b.id[0], b.id[1], b.id[2], what)
+		p := program.DecodePhase(fetch(b.shared[w.at[w.waitingLane]:], 8))
+		return b.halt(w.waiting, w, w.waitingLane, Deadlock, fmt.Sprintf("deadlock: warp %d waits for ever at an mbarrier that lacks %d arrivals and %d bytes", i, p.Pending, p.Bytes))
 	}
 	return b.endless()
 }

@@ -27,11 +27,22 @@ func (w *warp) print(in *program.Inst, mask uint32) {
 		format := fetch(local[in.Regs.A:], 8)
 		p := printer{warp: w, in: in, lane: lane, args: fetch(local[in.Regs.B:], 8)}
 		text := p.text(p.str(format))
-		put(local[in.Regs.D:], 4, uint64(p.count))
+		put(local[in.Regs.C:], 4, uint64(p.count))
 		if room := maxPrinted - len(b.printed); room > 0 {
 			b.printed = append(b.printed, text[:min(len(text), room)]...)
 		}
 	}
+}
+
+// trap says why a lane traps: the assertion that failed, if it is one.
+func (w *warp) trap(in *program.Inst, lane int) string {
+	if in.Regs.A < 0 {
+		return "trap"
+	}
+	local := w.block.local[(w.id*lanes.Width+lane)*w.block.launch.Program.LocalBytes:]
+	p := printer{warp: w, in: in, lane: lane}
+	return fmt.Sprintf("assertion failed: %s (%s:%d)", p.str(fetch(local[in.Regs.A:], 8)),
+		base(p.str(fetch(local[in.Regs.B:], 8))), uint32(fetch(local[in.Regs.C:], 4)))
 }
 
 // printer formats for one lane.

@@ -30,8 +30,9 @@ type warp struct {
 	seen  []uint32
 	async asyncCopies
 	// yield says that the warp waits at an mbarrier for others, which shall run first.
-	yield   bool
-	waiting *program.Inst // where it did last
+	yield       bool
+	waiting     *program.Inst // where it did last
+	waitingLane int
 	// at are the addresses of the access being executed.
 	at [lanes.Width]uint64
 }
@@ -158,7 +159,7 @@ func (w *warp) impure(p *path, in *program.Inst, mask uint32) {
 		}
 		b.release()
 	case program.Trap:
-		b.err = b.failure(in, "%s by block (%d,%d,%d)", in.Text, b.id[0], b.id[1], b.id[2])
+		b.err = b.halt(in, w, firstLane(mask), Trapped, w.trap(in, firstLane(mask)))
 	case program.Barrier:
 		w.arrive(p, in, mask)
 	case program.WarpSync:
