@@ -27,7 +27,7 @@ type runLog struct {
 	tail  []byte // the last of what came after the head
 	cut   int64  // bytes that came between the two
 	begun []byte // the last line, without an end yet
-	full  string // the last line that said something
+	full  string // the last line of the command that said something
 }
 
 func newLog(path string) (*runLog, error) {
@@ -80,6 +80,13 @@ func (l *runLog) keep(p []byte) {
 	if l.err == nil && len(p) > 0 {
 		_, l.err = l.f.Write(p)
 	}
+}
+
+// begin forgets the last line of another command.
+func (l *runLog) begin() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begun, l.full = nil, ""
 }
 
 // settle writes what is held back, when a command has ended.

@@ -49,18 +49,23 @@ func TestLogIsBounded(t *testing.T) {
 		l.Write(chunk)
 	}
 	l.settle()
+	l.Write([]byte("half a line"))
+	l.begin()
 	l.Write([]byte("what the export prints\n"))
+	if l.last() != "what the export prints" {
+		t.Errorf("the export's last line is %q", l.last())
+	}
 	l.settle()
 	text, err := os.ReadFile(filepath.Join(dir, LogFile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	head, rest, cut := strings.Cut(string(text), "\n[")
-	if !cut || len(head) != 1000 || len(text) > 3*tailBytes || !strings.HasSuffix(rest, "abcde\nwhat the export prints\n") {
+	if !cut || len(head) != 1000 || len(text) > 3*tailBytes || !strings.HasSuffix(rest, "abcde\nhalf a linewhat the export prints\n") {
 		t.Errorf("%d bytes, the head %d; the end %q", len(text), len(head), rest[len(rest)-50:])
 	}
 	out, _, _ := strings.Cut(rest, " bytes are left out here]\n")
-	kept := len(text) - len("\n["+out+" bytes are left out here]\n") - len("what the export prints\n")
+	kept := len(text) - len("\n["+out+" bytes are left out here]\n") - len("half a linewhat the export prints\n")
 	if want := 1000*len(chunk) - kept; out != itoa(want) {
 		t.Errorf("%s bytes are said to be left out, want %d", out, want)
 	}

@@ -184,6 +184,7 @@ func (a *attempt) capture(ctx context.Context) error {
 // step runs one command, showing what it does.
 func (a *attempt) step(ctx context.Context, phase string, cmd Command, stdin *os.File) error {
 	job := process.Job{Argv: cmd.Argv, Env: append(os.Environ(), cmd.Env...), Stdin: stdin, Stdout: a.log, Stderr: a.log, Grace: grace}
+	a.log.begin()
 	defer a.log.settle()
 	if cmd.Stdout != "" {
 		f, err := os.Create(filepath.Join(a.c.Dir, cmd.Stdout))
