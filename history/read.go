@@ -74,8 +74,11 @@ func (d *DB) Metrics(ctx context.Context, session int64) ([]Metric, error) {
 }
 
 // measured selects the metrics that hold a duration; earlier versions may have
-// written others. A million seconds is beyond any, and sums of these stay finite.
-const measured = "typeof(m.duration_us) IN ('integer', 'real') AND m.duration_us BETWEEN 0 AND 1e12"
+// written others.
+const measured = "typeof(m.duration_us) IN ('integer', 'real') AND m.duration_us BETWEEN 0 AND 1e12" // longestUS
+
+// longestUS is beyond the duration of any kernel, µs; sums of these stay finite.
+const longestUS = 1e12
 
 // each scans every row with f.
 func each(rows *sql.Rows, err error, f func() error) error {

@@ -47,7 +47,7 @@ type Metric struct {
 	ID        int64  `json:"id"`
 	SessionID int64  `json:"session_id"`
 	Kernel    string `json:"kernel_name"`
-	// DurationUS is finite and not negative, µs.
+	// DurationUS is not negative, and no longer than 10⁶ s; µs.
 	DurationUS float64 `json:"duration_us"`
 	// Timestamp is when the launch started, or the session where only that is known.
 	Timestamp     time.Time `json:"timestamp,omitzero"`
@@ -112,8 +112,8 @@ func (m *Metric) check(i int) error {
 	if m.Kernel == "" {
 		return bad("kernel_name", "is empty")
 	}
-	if !(m.DurationUS >= 0) || math.IsInf(m.DurationUS, 0) {
-		return bad("duration_us", "is %v: a duration is finite and not negative", m.DurationUS)
+	if !(m.DurationUS >= 0 && m.DurationUS <= longestUS) {
+		return bad("duration_us", "is %v: a duration is not negative, and no longer than 10⁶ s", m.DurationUS)
 	}
 	for _, c := range []struct {
 		name  string
