@@ -23,7 +23,7 @@ func columns() []column {
 	right := func(key, head, unit string, drop int, of func(*Group) report.Value) column {
 		return column{Column: report.Column{Key: key, Head: head, Unit: unit, Align: report.Right, Drop: drop}, of: of}
 	}
-	counted := func(key, head, unit string, drop int, of func(*capture.Analysis) *float64, text func(float64) string) column {
+	counter := func(key, head, unit string, drop int, of func(*capture.Analysis) *float64, text func(float64) string) column {
 		c := right(key, head, unit, drop, func(g *Group) report.Value { return value(of(g.Analysis), text) })
 		c.analysis = true
 		return c
@@ -34,22 +34,22 @@ func columns() []column {
 		right("mean", "mean", "µs", 3, func(g *Group) report.Value { return value(g.MeanUS, timeText) }),
 		right("min", "min", "µs", 5, func(g *Group) report.Value { return value(g.MinUS, timeText) }),
 		right("max", "max", "µs", 5, func(g *Group) report.Value { return value(g.MaxUS, timeText) }),
-		right("share", "share", "", 0, func(g *Group) report.Value { return value(g.Share, percent) }),
+		right("share", "share", "", 2, func(g *Group) report.Value { return value(g.Share, percent) }),
 		{Column: report.Column{Key: "grid", Head: "grid", Drop: 6}, of: func(g *Group) report.Value { return word(g.Grid) }},
 		{Column: report.Column{Key: "block", Head: "block", Drop: 6}, of: func(g *Group) report.Value { return word(g.Block) }},
 		right("registers", "registers", "", 7, func(g *Group) report.Value { return count(g.Register) }),
 		right("shared", "shared", "B", 7, func(g *Group) report.Value { return count(g.Shared) }),
-		counted("bytes", "DRAM bytes", "B", 5, func(a *capture.Analysis) *float64 { return a.Bytes }, bytesText),
-		counted("bandwidth", "bandwidth", "B/s", 1, func(a *capture.Analysis) *float64 { return a.Bandwidth }, func(v float64) string { return bytesText(v) + "/s" }),
-		counted("flops", "FLOP", "", 5, func(a *capture.Analysis) *float64 { return a.FLOPs }, func(v float64) string { return prefixed(v, "FLOP") }),
-		counted("rate", "FLOP/s", "", 3, func(a *capture.Analysis) *float64 { return a.Rate }, func(v float64) string { return prefixed(v, "FLOP/s") }),
-		counted("intensity", "FLOP/B", "", 1, func(a *capture.Analysis) *float64 { return a.Intensity }, func(v float64) string { return significant(v, 3) }),
-		counted("dram", "DRAM busy", "", 3, func(a *capture.Analysis) *float64 { return a.DRAMBusy }, percent),
-		counted("l2", "L2 busy", "", 4, func(a *capture.Analysis) *float64 { return a.L2Busy }, percent),
-		counted("sm", "SM busy", "", 3, func(a *capture.Analysis) *float64 { return a.SMBusy }, percent),
-		counted("occupancy", "occupancy", "", 4, func(a *capture.Analysis) *float64 { return a.Occupancy }, percent),
-		counted("l1_hits", "L1 hits", "", 5, func(a *capture.Analysis) *float64 { return a.L1HitRate }, percent),
-		counted("l2_hits", "L2 hits", "", 5, func(a *capture.Analysis) *float64 { return a.L2HitRate }, percent),
+		counter("bytes", "DRAM bytes", "B", 5, func(a *capture.Analysis) *float64 { return a.Bytes }, bytesText),
+		counter("bandwidth", "bandwidth", "B/s", 1, func(a *capture.Analysis) *float64 { return a.Bandwidth }, func(v float64) string { return bytesText(v) + "/s" }),
+		counter("flops", "FLOP", "", 5, func(a *capture.Analysis) *float64 { return a.FLOPs }, func(v float64) string { return prefixed(v, "FLOP") }),
+		counter("rate", "FLOP/s", "", 3, func(a *capture.Analysis) *float64 { return a.Rate }, func(v float64) string { return prefixed(v, "FLOP/s") }),
+		counter("intensity", "FLOP/B", "", 1, func(a *capture.Analysis) *float64 { return a.Intensity }, func(v float64) string { return significant(v, 3) }),
+		counter("dram", "DRAM busy", "", 3, func(a *capture.Analysis) *float64 { return a.DRAMBusy }, percent),
+		counter("l2", "L2 busy", "", 4, func(a *capture.Analysis) *float64 { return a.L2Busy }, percent),
+		counter("sm", "SM busy", "", 3, func(a *capture.Analysis) *float64 { return a.SMBusy }, percent),
+		counter("occupancy", "occupancy", "", 4, func(a *capture.Analysis) *float64 { return a.Occupancy }, percent),
+		counter("l1_hits", "L1 hits", "", 5, func(a *capture.Analysis) *float64 { return a.L1HitRate }, percent),
+		counter("l2_hits", "L2 hits", "", 5, func(a *capture.Analysis) *float64 { return a.L2HitRate }, percent),
 		{Column: report.Column{Key: "bottleneck", Head: "bottleneck"}, analysis: true, of: func(g *Group) report.Value { return word(g.Analysis.Bottleneck) }},
 	}
 }
@@ -93,83 +93,6 @@ func choose(o Options, by []string) ([]column, error) {
 		}
 	}
 	return out, nil
-}
-
-// launches is the summary of at most top groups.
-func (p *Profile) launches(top int) report.Table {
-	t := report.Table{ID: "launches", Title: "Kernels, by " + strings.Join(p.GroupBy, ", ")}
-	for _, b := range p.GroupBy {
-		t.Columns = append(t.Columns, report.Column{Key: b, Head: b, Prose: b == "kernel"})
-	}
-	for _, c := range p.columns {
-		t.Columns = append(t.Columns, c.Column)
-	}
-	launches := 0
-	for _, g := range p.Groups {
-		launches += g.Launches
-	}
-	t.Lead = []string{counted(launches, "launch"), total(p.Groups) + " in all"}
-	shown := p.Groups
-	if top > 0 && len(shown) > top {
-		shown = shown[:top]
-		t.Remarks = []string{fmt.Sprintf("%s more, %s; --top 0 shows all", counted(len(p.Groups)-top, "group"), total(p.Groups[top:]))}
-	}
-	short := p.shortNames(shown)
-	for i := range shown {
-		g := &shown[i]
-		var cells []report.Value
-		for j, b := range p.GroupBy {
-			v := word(g.Key[j])
-			if b == "kernel" {
-				v.Text = short[g.Key[j]]
-			}
-			cells = append(cells, v)
-		}
-		for _, c := range p.columns {
-			cells = append(cells, c.of(g))
-		}
-		t.Rows = append(t.Rows, report.Row{Cells: cells})
-	}
-	return t
-}
-
-// total is the time of groups, unknown when one of them has none.
-func total(groups []Group) string {
-	us := 0.0
-	for _, g := range groups {
-		if g.TotalUS == nil {
-			return "unknown time"
-		}
-		us += *g.TotalUS
-	}
-	return timeText(us)
-}
-
-// shortNames maps names to what is shown of them: the function, with a number
-// where different kernels have the same one.
-func (p *Profile) shortNames(groups []Group) map[string]string {
-	out := map[string]string{}
-	at := slices.Index(p.GroupBy, "kernel")
-	if at < 0 {
-		return out
-	}
-	seen := map[string]int{}
-	for _, g := range groups {
-		name := g.Key[at]
-		if out[name] != "" {
-			continue
-		}
-		s := capture.ShortName(name)
-		if s == "" {
-			s = name
-		}
-		seen[s]++
-		if n := seen[s]; n > 1 {
-			s = fmt.Sprintf("%s (%d)", s, n)
-		}
-		out[name] = s
-	}
-	return out
 }
 
 func word(s string) report.Value {

@@ -1,0 +1,91 @@
+package profile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mage/capture"
+	"mage/report"
+)
+
+// launches is the summary of at most top groups.
+func (p *Profile) launches(top int) report.Table {
+	t := report.Table{ID: "launches", Title: "Kernels, by " + strings.Join(p.GroupBy, ", ")}
+	for _, b := range p.GroupBy {
+		t.Columns = append(t.Columns, report.Column{Key: b, Head: b, Prose: b == "kernel"})
+	}
+	for _, c := range p.columns {
+		t.Columns = append(t.Columns, c.Column)
+	}
+	launches := 0
+	for _, g := range p.Groups {
+		launches += g.Launches
+	}
+	t.Lead = []string{counted(launches, "launch"), total(p.Groups) + " in all"}
+	shown := p.Groups
+	if top > 0 && len(shown) > top {
+		shown = shown[:top]
+		t.Remarks = []string{fmt.Sprintf("%s more, %s; --top 0 shows all", counted(len(p.Groups)-top, "group"), total(p.Groups[top:]))}
+	}
+	counters := slices.ContainsFunc(p.columns, func(c column) bool { return c.analysis })
+	if counters && p.Capture.Backend != "ncu" && len(shown) > 0 {
+		t.Remarks = append(t.Remarks, "only --backend ncu reads counters")
+	}
+	short := shortNames(p.GroupBy, shown)
+	for i := range shown {
+		g := &shown[i]
+		var cells []report.Value
+		for j, b := range p.GroupBy {
+			v := word(g.Key[j])
+			if b == "kernel" {
+				v.Text = short[g.Key[j]]
+			}
+			cells = append(cells, v)
+		}
+		for _, c := range p.columns {
+			cells = append(cells, c.of(g))
+		}
+		t.Rows = append(t.Rows, report.Row{Cells: cells})
+	}
+	return t
+}
+
+// total is the time of groups, unknown when one of them has none.
+func total(groups []Group) string {
+	us := 0.0
+	for _, g := range groups {
+		if g.TotalUS == nil {
+			return "unknown time"
+		}
+		us += *g.TotalUS
+	}
+	return timeText(us)
+}
+
+// shortNames maps names to what is shown of them: the function, with a number
+// where different kernels have the same one.
+func shortNames(by []string, groups []Group) map[string]string {
+	out := map[string]string{}
+	at := slices.Index(by, "kernel")
+	if at < 0 {
+		return out
+	}
+	seen := map[string]int{}
+	for _, g := range groups {
+		name := g.Key[at]
+		if out[name] != "" {
+			continue
+		}
+		s := capture.ShortName(name)
+		if s == "" {
+			s = name
+		}
+		seen[s]++
+		if n := seen[s]; n > 1 {
+			s = fmt.Sprintf("%s (%d)", s, n)
+		}
+		out[name] = s
+	}
+	return out
+}
