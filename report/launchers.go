@@ -34,7 +34,7 @@ type LauncherMode struct {
 // driverPath is the launch path that the others are held against.
 const driverPath = "driver"
 
-// launchers pairs, in every mode that times the launch with events, each arm with
+// launchers, which follows the comparison with the baseline, pairs, in every mode that times the launch with events, each arm with
 // the one that launches its binary through the driver.
 func (b *builder) launchers(all []*series) error {
 	var out []Launcher
@@ -52,7 +52,7 @@ func (b *builder) launchers(all []*series) error {
 			if len(arm) == 0 {
 				continue
 			}
-			e, err := b.paired(base.Arm, arm, other, 0)
+			e, err := b.paired(base.Arm, arm, other, b.resolution(s))
 			if err != nil {
 				return fmt.Errorf("%s %s %s %s: %w", c.ID, s.Arm, s.Mode, s.Cache, err)
 			}
@@ -83,6 +83,19 @@ func (b *builder) launchers(all []*series) error {
 	}
 	b.report.Launchers = out
 	return nil
+}
+
+// resolution is what the A/A controls of a series' group tell from nothing, 0 if
+// there are none.
+func (b *builder) resolution(s *series) float64 {
+	for _, c := range b.report.Cases {
+		for _, g := range c.Groups {
+			if c.Case.ID == s.Case && g.Mode == s.Mode && g.Cache == s.Cache && g.Instrument == s.Instrument && g.Device == s.device && g.Resolution != nil {
+				return *g.Resolution
+			}
+		}
+	}
+	return 0
 }
 
 // sameBinary finds the driver's series with the implementation and binary of s in
@@ -118,14 +131,6 @@ func (b *builder) deviceBinary(caseID, arm string) string {
 	return binary
 }
 
-func launcherRatio(e *Effect) string {
-	ratio, interval := ratioText(e.Ratio, e.Low, e.High, ratioDecimals(e.Ratio, e.Low, e.High))
-	if interval == "" {
-		return ratio
-	}
-	return ratio + " (" + interval + ")"
-}
-
 // launchersTable holds launchers of one binary against each other, and says
 // whether one of them beats the driver.
 func (r *Report) launchersTable() Table {
@@ -159,7 +164,7 @@ func (r *Report) launchersTable() Table {
 			ratio, verdict := none(), none()
 			for _, m := range l.Modes {
 				if m.Mode == mode {
-					ratio, verdict = word(launcherRatio(m.Effect)), word(string(m.Verdict))
+					ratio, verdict = word(effectText(m.Effect)), word(string(m.Verdict))
 					ratio.Data = m.Effect.Ratio
 				}
 			}
@@ -170,11 +175,16 @@ func (r *Report) launchersTable() Table {
 	if len(t.Rows) == 0 {
 		return t
 	}
-	verdict := "No launcher is faster than the Go driver with the same binary"
-	if len(beaten) > 0 {
-		verdict = "Faster than the Go driver with the same binary: " + strings.Join(beaten, "; ")
+	if len(beaten) == 0 {
+		beaten = []string{"none"}
 	}
-	t.Remarks = append(t.Remarks, fmt.Sprintf("%s. Of %d comparisons %d are slower, %d equivalent, %d undecided.",
-		verdict, counts[Faster]+counts[Slower]+counts[Equivalent]+counts[Undecided], counts[Slower], counts[Equivalent], counts[Undecided]))
+	total := 0
+	var said []string
+	for _, v := range []Verdict{Faster, Slower, Equivalent, Indistinguishable, Undecided} {
+		total += counts[v]
+		said = append(said, fmt.Sprintf("%d %s", counts[v], v))
+	}
+	t.Remarks = append(t.Remarks, fmt.Sprintf("Faster than the Go driver with the same binary: %s. Of %d comparisons: %s.",
+		strings.Join(beaten, "; "), total, strings.Join(said, ", ")))
 	return t
 }

@@ -49,9 +49,27 @@ func TestLaunchersOfOneBinary(t *testing.T) {
 		}
 	}
 	text := render(t, r, report.TableFormat, report.RenderOptions{Tables: []string{"launchers"}})
-	for _, s := range []string{"Faster than the Go driver with the same binary: rust/first", "Of 6 comparisons 2 are slower, 2 equivalent, 0 undecided."} {
+	for _, s := range []string{"Faster than the Go driver with the same binary: rust/first", "Of 6 comparisons: 2 faster, 2 slower, 2 equivalent, 0 indistinguishable, 0 undecided."} {
 		if !strings.Contains(text, s) {
 			t.Errorf("no %q in:\n%s", s, text)
 		}
+	}
+}
+
+// Below what the A/A control tells from nothing, no launcher is faster or slower.
+func TestLaunchersRespectTheResolution(t *testing.T) {
+	b := synthetic.New(20, 50)
+	gelu := b.Gelu(4096, 768)
+	add := func(arm string, us, noise float64) {
+		b.Entry(gelu, arm, "aaaa", 0)
+		b.Add(synthetic.Cell{Case: gelu, Arm: arm, Mode: "span", Cache: "hot", Instrument: "cuda-event", US: us, Noise: 0.01, RoundNoise: noise, Operations: 1})
+	}
+	driver := b.Arm("cuda/first", "driver", "cuda:0")
+	add(driver, 10, 0.001)
+	add(b.Control(driver), 11, 0.001) // this machine cannot tell 10 % from nothing
+	add(b.Arm("cuda/first", "cuda-python", "cuda:0"), 9.5, 0.001)
+	r := build(t, b.Run())
+	if len(r.Launchers) != 1 || r.Launchers[0].Modes[0].Verdict == report.Faster {
+		t.Errorf("%+v", r.Launchers)
 	}
 }

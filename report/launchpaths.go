@@ -1,9 +1,7 @@
 package report
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"mage/evidence"
 	"mage/impl"
@@ -15,7 +13,7 @@ import (
 type PathOutcome string
 
 // The outcomes. The first three are the answers; Appears is a difference between
-// kernels that the launch path hid.
+// kernels that one call does not resolve.
 const (
 	Persists      PathOutcome = "persists"
 	Vanishes      PathOutcome = "vanishes"
@@ -30,6 +28,8 @@ type LaunchPaths struct {
 	Case  string    `json:"case"`
 	Cache string    `json:"cache"`
 	Rows  []PathRow `json:"rows"`
+	// Verdict is one paragraph: the arms by outcome.
+	Verdict string `json:"verdict,omitempty"`
 }
 
 // PathRow is one arm: its times by mode (median, µs per operation), and what its
@@ -57,7 +57,6 @@ type PathRow struct {
 	Matched     *Effect     `json:"matched,omitempty"`
 	MatchedMode string      `json:"matched_mode,omitempty"`
 	Outcome     PathOutcome `json:"outcome,omitempty"`
-	Sentence    string      `json:"sentence,omitempty"`
 
 	spanVerdict, matchedVerdict Verdict
 }
@@ -69,7 +68,7 @@ func (r *Report) launchPaths() []LaunchPaths {
 	for _, c := range r.Cases {
 		for _, cache := range []timing.Cache{timing.Hot, timing.Cold} {
 			if rows := r.pathRows(c, string(cache)); rows != nil {
-				out = append(out, LaunchPaths{Case: c.Case.ID, Cache: string(cache), Rows: rows})
+				out = append(out, LaunchPaths{Case: c.Case.ID, Cache: string(cache), Rows: rows, Verdict: r.pathVerdict(rows)})
 			}
 		}
 	}
@@ -104,7 +103,7 @@ func (r *Report) pathRows(c CaseResult, cache string) []PathRow {
 		return nil
 	}
 	for i := range rows {
-		rows[i].judge(r)
+		rows[i].judge()
 	}
 	return rows
 }
@@ -128,8 +127,8 @@ func (p *PathRow) take(mode string, c *Cell) {
 	switch kind(mode) {
 	case timing.Kernel:
 		p.KernelUS = c.MedianUS
-		if p.GraphUS == nil {
-			p.Matched, p.matchedVerdict, p.MatchedMode = c.Effect, c.Verdict, mode
+		if p.GraphUS == nil || p.Matched == nil {
+			p.match(mode, c)
 		}
 	case timing.Span:
 		p.SpanUS, p.Span, p.spanVerdict = c.MedianUS, c.Effect, c.Verdict
@@ -137,7 +136,7 @@ func (p *PathRow) take(mode string, c *Cell) {
 		p.BatchUS = c.MedianUS
 	case timing.Graph:
 		p.GraphUS = c.MedianUS
-		p.Matched, p.matchedVerdict, p.MatchedMode = c.Effect, c.Verdict, mode
+		p.match(mode, c)
 	case timing.Submit:
 		p.SubmitUS = c.MedianUS
 	case timing.Latency:
@@ -149,23 +148,19 @@ func (p *PathRow) take(mode string, c *Cell) {
 	}
 }
 
-// judge compares the two verdicts and words the answer.
-func (p *PathRow) judge(r *Report) {
-	if p.Span == nil || p.Matched == nil || p.Span.Against != p.Matched.Against {
-		return
+// match takes a comparison with the launch path out of it, if there is one: the
+// baseline may lack the mode.
+func (p *PathRow) match(mode string, c *Cell) {
+	if c.Effect != nil {
+		p.Matched, p.matchedVerdict, p.MatchedMode = c.Effect, c.Verdict, mode
 	}
-	p.Outcome = outcome(p.spanVerdict, p.matchedVerdict)
-	p.Sentence = fmt.Sprintf("%s against %s %s: %s %s as called (span), %s %s in %s.",
-		r.label(p.Arm), r.label(p.Span.Against), p.Outcome.words(p.spanVerdict, p.matchedVerdict),
-		p.spanVerdict, effectText(p.Span), p.matchedVerdict, effectText(p.Matched), p.MatchedMode)
 }
 
-func effectText(e *Effect) string {
-	ratio, interval := ratioText(e.Ratio, e.Low, e.High, ratioDecimals(e.Ratio, e.Low, e.High))
-	if interval == "" {
-		return "(" + ratio + ")"
+// judge compares the two verdicts.
+func (p *PathRow) judge() {
+	if p.Span != nil && p.Matched != nil && p.Span.Against == p.Matched.Against {
+		p.Outcome = outcome(p.spanVerdict, p.matchedVerdict)
 	}
-	return "(" + ratio + ", " + interval + ")"
 }
 
 // outcome follows from the verdict as called and the verdict with the launch
@@ -186,62 +181,6 @@ func outcome(span, matched Verdict) PathOutcome {
 		return NoDifference
 	}
 	return PathUndecided
-}
-
-// words makes a predicate of the outcome: "its advantage persists".
-func (o PathOutcome) words(span, matched Verdict) string {
-	what, article := "advantage", "an "
-	if span == Slower || span != Faster && matched == Slower {
-		what, article = "disadvantage", "a "
-	}
-	switch o {
-	case NoDifference:
-		return "makes no difference"
-	case PathUndecided:
-		return "stays undecided"
-	case Appears:
-		return "has its " + what + " hidden by the launch path"
-	}
-	return "has " + article + what + " that " + string(o) + " once the launch path is matched"
-}
-
-// launchPathsTables draws one table per case and cache state, its verdict
-// sentences below it.
-func (r *Report) launchPathsTables() []Table {
-	var out []Table
-	for _, p := range r.LaunchPaths {
-		t := Table{ID: LaunchPathsTable, Title: "Launch paths: " + r.caseLabel(p.Case) + ", " + p.Cache,
-			Columns: []Column{{Key: "implementation", Head: "kernel"}, {Key: "launch_path", Head: "path"},
-				{Key: "kernel_us", Head: "kernel", Unit: "µs", Align: Right}, {Key: "span_us", Head: "span", Unit: "µs", Align: Right},
-				{Key: "batch_us", Head: "batch", Unit: "µs", Align: Right}, {Key: "graph_us", Head: "graph", Unit: "µs", Align: Right},
-				{Key: "path_us", Head: "span − graph", Unit: "µs", Align: Right}, {Key: "submit_us", Head: "submit", Unit: "µs", Align: Right},
-				{Key: "latency_us", Head: "latency", Unit: "µs", Align: Right, Drop: 2},
-				{Key: "binary_sha256", Head: "binary", Drop: 1}, {Key: "outcome", Head: "launch path matched"}}}
-		for _, row := range p.Rows {
-			binary := word(short(row.Binary))
-			binary.Data = row.Binary
-			path := word(row.LaunchPath)
-			if row.Output != "" {
-				path.Marks = append(path.Marks, t.footnote("its output is "+row.Output+", where that of the others is given"))
-			}
-			t.Rows = append(t.Rows, Row{Cells: []Value{word(row.Implementation), path,
-				optionalTime(row.KernelUS), optionalTime(row.SpanUS), optionalTime(row.BatchUS), optionalTime(row.GraphUS),
-				optionalTime(row.PathUS), optionalTime(row.SubmitUS), optionalTime(row.LatencyUS), binary, word(string(row.Outcome))}})
-		}
-		var sentences []string
-		for _, row := range p.Rows {
-			if row.Sentence != "" {
-				sentences = append(sentences, row.Sentence)
-			}
-		}
-		if len(sentences) > 0 {
-			t.Remarks = append(t.Remarks, strings.Join(sentences, " "))
-		}
-		t.Remarks = append(t.Remarks, "Kernel durations (cupti) and spans (cuda-event) are of different instruments: their difference is not formed. "+
-			"span − graph is of one instrument: what one call spends beside its share of a graph.")
-		out = append(out, t.compact())
-	}
-	return out
 }
 
 // outputNotes has what arms say of their output, by case and arm.

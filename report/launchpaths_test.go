@@ -17,13 +17,16 @@ func TestLaunchPaths(t *testing.T) {
 		want        report.PathOutcome
 		says        string
 	}{
-		{0.80, 0.80, report.Persists, "has an advantage that persists"},
-		{1.30, 1.30, report.Persists, "has a disadvantage that persists"},
-		{2.50, 1.00, report.Vanishes, "disadvantage that vanishes"},
-		{2.50, 0.70, report.Reverses, "disadvantage that reverses"},
-		{1.00, 0.80, report.Appears, "advantage hidden by the launch path"},
-		{1.00, 1.00, report.NoDifference, "makes no difference"},
-		{1.02, 0.80, report.PathUndecided, "stays undecided"},
+		{0.80, 0.80, report.Persists, "An advantage persists: torch/eager 0.80"},
+		{1.30, 1.30, report.Persists, "A disadvantage persists: torch/eager 1.30"},
+		{0.80, 1.00, report.Vanishes, "An advantage vanishes: torch/eager 0.80"},
+		{2.50, 1.00, report.Vanishes, "A disadvantage vanishes: torch/eager 2.50"},
+		{0.80, 1.30, report.Reverses, "An advantage reverses: torch/eager 0.80"},
+		{2.50, 0.70, report.Reverses, "A disadvantage reverses: torch/eager 2.50"},
+		{1.00, 0.80, report.Appears, "An advantage appears that one call does not resolve: torch/eager 1.00"},
+		{1.00, 1.30, report.Appears, "A disadvantage appears that one call does not resolve: torch/eager 1.00"},
+		{1.00, 1.00, report.NoDifference, "interval. No difference: torch/eager."},
+		{1.02, 0.80, report.PathUndecided, "interval. Undecided: torch/eager."},
 	} {
 		b := synthetic.New(20, 50)
 		gelu := b.Gelu(4096, 768)
@@ -62,8 +65,8 @@ func TestLaunchPaths(t *testing.T) {
 		if base.Implementation != "cuda/first" {
 			base, row = row, base
 		}
-		if row.Outcome != c.want || !strings.Contains(row.Sentence, c.says) {
-			t.Errorf("span %v, graph %v: %s: %s", c.span, c.graph, row.Outcome, row.Sentence)
+		if says := r.LaunchPaths[0].Verdict; row.Outcome != c.want || !strings.Contains(says, "Over the time of cuda/first, ") || !strings.Contains(says, c.says) {
+			t.Errorf("span %v, graph %v: %s: %s", c.span, c.graph, row.Outcome, says)
 		}
 		if base.Outcome != "" || base.KernelUS == nil || row.KernelUS != nil {
 			t.Errorf("the baseline's row: %+v", base)
@@ -75,6 +78,32 @@ func TestLaunchPaths(t *testing.T) {
 		if !strings.Contains(text, "torch") || !strings.Contains(text, string(c.want)) || !strings.Contains(text, "¹ its output is thrown away") {
 			t.Errorf("the table:\n%s", text)
 		}
+	}
+}
+
+// Where the baseline has no graph, kernels take the launch path out.
+func TestLaunchPathsWithoutAGraphOfTheBaseline(t *testing.T) {
+	b := synthetic.New(20, 50)
+	gelu := b.Gelu(4096, 768)
+	first, other := b.Arm("cuda/first", "driver", "cuda:0"), b.Arm("torch/eager", "torch", "cuda:0")
+	add := func(arm, mode, instrument string, us float64) {
+		b.Add(synthetic.Cell{Case: gelu, Arm: arm, Mode: mode, Cache: "hot", Instrument: instrument, US: us, Noise: 0.01, RoundNoise: 0.001, Operations: 1})
+	}
+	for _, arm := range []string{first, other} {
+		b.Entry(gelu, arm, "", 0)
+	}
+	add(first, "span", "cuda-event", 10)
+	add(other, "span", "cuda-event", 20)
+	add(other, "graph:100", "cuda-event", 8)
+	add(first, "kernel", "cupti", 8)
+	add(other, "kernel", "cupti", 8)
+	r := build(t, b.Run())
+	row := r.LaunchPaths[0].Rows[1]
+	if row.MatchedMode != "kernel" || row.Outcome != report.Vanishes || row.GraphUS == nil {
+		t.Errorf("%+v", row)
+	}
+	if says := r.LaunchPaths[0].Verdict; !strings.Contains(says, "matched (kernel)") {
+		t.Error(says)
 	}
 }
 

@@ -188,5 +188,5 @@ func latex(s string) string { return latexEscapes.Replace(s) }
 var latexEscapes = strings.NewReplacer(
 	`\`, `\textbackslash{}`, `{`, `\{`, `}`, `\}`, `$`, `\$`, `&`, `\&`, `#`, `\#`, `%`, `\%`, `_`, `\_`,
 	`~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`, `<`, `\textless{}`, `>`, `\textgreater{}`,
-	`|`, `\textbar{}`, "µ", `\textmu{}`, "–", `--`, "×", `$\times$`, "±", `$\pm$`, "÷", `$\div$`,
+	`|`, `\textbar{}`, "µ", `\textmu{}`, "–", `--`, "×", `$\times$`, "±", `$\pm$`, "÷", `$\div$`, "−", `$-$`, "→", `$\to$`,
 	"\u00a0", "~", "≤", `$\le$`, "≥", `$\ge$`, "\n", " ")
