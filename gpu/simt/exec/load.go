@@ -71,7 +71,7 @@ func (w *warp) loadGlobal(pc int, in *program.Inst, at *[lanes.Width]uint64, mas
 // receiveStrong reads a word that other blocks may be writing.
 func (w *warp) receiveStrong(in *program.Inst, a *memory.Allocation, from int64, lane int) {
 	m := in.Memory
-	w.block.strongAccess(a.Base+uint64(from), true, m.Acquire, false, false)
+	defer w.block.acquire(a.Base + uint64(from))
 	if m.Size < 4 {
 		w.receive(m, a.Data[from:], lane)
 		return

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"mage/gpu/simt/memory"
 )
@@ -13,6 +14,7 @@ import (
 // memory model grants (a released block's later accesses count as released too),
 // so it misses races but invents none.
 type releases struct {
+	some  atomic.Bool // words has any
 	mu    sync.Mutex
 	words map[uint64]map[uint32]int // by address: blocks in order of release
 }
@@ -23,30 +25,42 @@ type acquired struct {
 	words map[uint64]int
 }
 
-// strongAccess is called for each atomic, and each strong load and store.
-func (b *block) strongAccess(address uint64, load, acquire, store, release bool) {
+// publish is called before an atomic or a strong store makes its value visible.
+func (b *block) publish(address uint64, release bool) {
+	if !release && !b.fenced {
+		return
+	}
 	r := &b.run.releases
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	released := r.words[address]
-	if load && (acquire || len(released) > 0) && len(released) > 0 {
-		if b.synced.words == nil {
-			b.synced.words = map[uint64]int{}
-		}
-		b.synced.words[address] = len(released)
-	}
-	if !store || !release && !b.fenced {
-		return
-	}
 	if r.words == nil {
 		r.words = map[uint64]map[uint32]int{}
+		r.some.Store(true)
 	}
+	released := r.words[address]
 	if released == nil {
 		released = map[uint32]int{}
 		r.words[address] = released
 	}
 	if _, ok := released[b.access.Block]; !ok {
 		released[b.access.Block] = len(released)
+	}
+}
+
+// acquire is called after an atomic or a strong load has read: whoever wrote what it
+// read had released before.
+func (b *block) acquire(address uint64) {
+	r := &b.run.releases
+	if !r.some.Load() {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n := len(r.words[address]); n > 0 {
+		if b.synced.words == nil {
+			b.synced.words = map[uint64]int{}
+		}
+		b.synced.words[address] = n
 	}
 }
 

@@ -65,7 +65,7 @@ func (w *warp) storeGlobal(pc int, in *program.Inst, at *[lanes.Width]uint64, ma
 
 // sendStrong writes words that other blocks may be reading.
 func (w *warp) sendStrong(m *program.Memory, a *memory.Allocation, from int64, value []byte) {
-	w.block.strongAccess(a.Base+uint64(from), false, false, true, m.Release)
+	w.block.publish(a.Base+uint64(from), m.Release)
 	if m.Size < 4 {
 		copy(a.Data[from:], value)
 		return
@@ -186,7 +186,8 @@ func (w *warp) atomicGlobal(pc int, in *program.Inst, address uint64, lane int) 
 		w.block.report(in, w, lane, globalFinding(UnwrittenGlobal, a, at, n, "global memory that nothing has written is changed by an atomic"), "")
 	}
 	w.globalWrite(in, a, at, n, lane, true, false)
-	w.block.strongAccess(address, true, m.Acquire, true, m.Release)
+	w.block.publish(address, m.Release)
+	defer w.block.acquire(address)
 	for i, e := range m.Atomic.Elements {
 		b, c := w.operands(e, lane)
 		w.set(e.D, lane, exchange(a.Data, at+int64(i*m.Size), m.Size, func(old uint64) uint64 { return m.Atomic.Apply(old, b, c) }))

@@ -147,14 +147,10 @@ func (l *lowerer) access() error {
 // semantics consumes memory ordering and scope.
 func (l *lowerer) semantics(m *Memory) {
 	switch l.mods.oneOf("weak", "relaxed", "acquire", "release", "acq_rel", "sc") {
-	case "relaxed":
+	case "relaxed", "acquire":
 		m.Strong = true
-	case "acquire":
-		m.Strong, m.Acquire = true, true
-	case "release":
+	case "release", "acq_rel", "sc":
 		m.Strong, m.Release = true, true
-	case "acq_rel", "sc":
-		m.Strong, m.Acquire, m.Release = true, true, true
 	}
 	l.mods.oneOf("cta", "cluster", "gpu", "sys")
 }

@@ -197,8 +197,8 @@ type Memory struct {
 	Signed   bool // sign-extends into wider registers
 	// Strong accesses (volatile, relaxed, acquire, release) may conflict with each
 	// other.
-	Strong           bool
-	Acquire, Release bool
+	Strong  bool
+	Release bool
 	// Atomic is what an Atomic does.
 	Atomic *AtomicOp
 	// Arrival is what an MBarrier does.
