@@ -67,7 +67,10 @@ func (r *runner) runCase(ctx context.Context, c input.Case) error {
 			continue // its reason stands in the record's arms
 		}
 		r.progress.Step("gate " + a.ID)
-		w.enter(r, a)
+		w.enter(ctx, r, a)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 	}
 	if err := r.retainEntries(w); err != nil {
 		return err
@@ -80,10 +83,13 @@ func (r *runner) runCase(ctx context.Context, c input.Case) error {
 	}
 	for _, e := range w.entrants {
 		if e.timed() {
-			r.gateAfter(w, e)
+			r.gateAfter(ctx, w, e)
 		}
 	}
 	if err := r.retainEntries(w); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil { // a gate may have been cut short
 		return err
 	}
 	r.note("info", caseDoneEvent, id, "", 0, "")
@@ -174,7 +180,7 @@ func (r *runner) gateSpec(c input.Case, set input.Set, keep bool) gate.Spec {
 }
 
 // enter opens an arm and gates it; whatever goes wrong ends in its entry.
-func (w *caseWork) enter(r *runner, a arm) {
+func (w *caseWork) enter(ctx context.Context, r *runner, a arm) {
 	e := &entrant{arm: a, lacks: map[string]bool{},
 		entry: evidence.Entry{Case: w.id, Arm: a.ID, Session: r.session}}
 	w.entrants = append(w.entrants, e)
@@ -201,10 +207,10 @@ func (w *caseWork) enter(r *runner, a arm) {
 		return
 	}
 	if a.untimed != nil {
-		w.count(r, e)
+		w.count(ctx, r, e)
 		return
 	}
-	if !r.gate(w, e, gate.Before) || !r.gate(w, e, gate.Challenge) {
+	if !r.gate(ctx, w, e, gate.Before) || !r.gate(ctx, w, e, gate.Challenge) {
 		return
 	}
 	t0 := time.Now()
@@ -216,8 +222,11 @@ func (w *caseWork) enter(r *runner, a arm) {
 }
 
 // gate applies one stage and retains its result; it reports whether it passed.
-func (r *runner) gate(w *caseWork, e *entrant, stage string) bool {
+func (r *runner) gate(ctx context.Context, w *caseWork, e *entrant, stage string) bool {
 	res, err := gate.Check(e.op, w.at(stage))
+	if err != nil && ctx.Err() != nil {
+		return false // it may be what ended the operation
+	}
 	if u, ok := lack(err); ok { // a program that finds no device says so when it runs
 		e.entry.Unavailable = append(e.entry.Unavailable, u)
 		_ = e.op.Close()
@@ -251,9 +260,9 @@ func (w *caseWork) at(stage string) gate.Spec {
 
 // gateAfter challenges an arm again after its last timing: a result that was
 // cached from the first gate is no answer to inputs that changed since.
-func (r *runner) gateAfter(w *caseWork, e *entrant) {
+func (r *runner) gateAfter(ctx context.Context, w *caseWork, e *entrant) {
 	r.progress.Step("gate " + e.arm.ID)
-	r.gate(w, e, gate.Challenge)
+	r.gate(ctx, w, e, gate.Challenge)
 }
 
 func (r *runner) fail(w *caseWork, e *entrant, round int, why string) {

@@ -1,8 +1,10 @@
 package experiment
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"mage/evidence"
 	"mage/gate"
@@ -18,6 +20,9 @@ type Untimed struct {
 	// MaxFLOPs is the arithmetic of the largest case that the device executes; one
 	// that is much larger would take hours. 0: no limit.
 	MaxFLOPs float64
+	// Progress says what the device is doing, "" for nothing. Unlike the device it may
+	// be asked from any goroutine; it may be nil.
+	Progress func() string
 }
 
 // stageChecks is the stage of the gate that holds what a device's own checks
@@ -27,14 +32,19 @@ const stageChecks = "checks"
 // count takes an arm on an untimed device through the gate. What is counted is
 // counted exactly, so one execution says it all: its counters are retained, and
 // what it left behind is judged, with one poison; the challenge judges a second
-// one, with fresh inputs and another poison.
-func (w *caseWork) count(r *runner, e *entrant) {
+// one, with fresh inputs and another poison. An execution that ctx ended says
+// nothing: what it seems to have done wrong is not retained.
+func (w *caseWork) count(ctx context.Context, r *runner, e *entrant) {
 	if err := gate.Prepare(e.op); err != nil {
 		r.fail(w, e, 0, err.Error())
 		return
 	}
-	r.progress.Step("execute " + e.arm.ID)
+	stop := r.follow("execute "+e.arm.ID, e.arm.untimed)
 	err := e.op.Run()
+	stop()
+	if ctx.Err() != nil {
+		return
+	}
 	counting, counts := e.op.(impl.Counting)
 	if counts {
 		c := counting.Counters()
@@ -51,13 +61,40 @@ func (w *caseWork) count(r *runner, e *entrant) {
 		r.fail(w, e, 0, "running: "+err.Error())
 		return
 	}
-	if !r.gate(w, e, gate.LeftBehind) {
+	if !r.gate(ctx, w, e, gate.LeftBehind) {
 		return
 	}
-	r.progress.Step("gate " + e.arm.ID)
-	if r.gate(w, e, gate.Challenge) && counts {
+	stop = r.follow("gate "+e.arm.ID, e.arm.untimed)
+	defer stop()
+	if r.gate(ctx, w, e, gate.Challenge) && counts {
 		e.entry.Gates = append(e.entry.Gates, gate.Result{Stage: stageChecks, Seed: w.c.Seed, Passed: true})
 	}
+}
+
+// follow shows a step and, until it is stopped, what an untimed device is doing: there
+// is no measurement to disturb. Nothing else is shown before it is stopped.
+func (r *runner) follow(step string, u *Untimed) (stop func()) {
+	r.progress.Step(step)
+	if u.Progress == nil {
+		return func() {}
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				if what := u.Progress(); what != "" {
+					r.progress.Step(step + ": " + what)
+				}
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
 }
 
 // checked retains what the checks of a device found so far and reports whether

@@ -25,6 +25,7 @@ type counter struct {
 	fake
 	faultyRun int
 	runs      int
+	stopped   context.Context // ends executions with an error, when it is done
 }
 
 func (c *counter) Device() string     { return "simt:0" }
@@ -46,6 +47,9 @@ type countedOperation struct {
 
 func (o *countedOperation) Run() error {
 	o.counter.runs++
+	if c := o.counter.stopped; c != nil && c.Err() != nil {
+		return errors.New("the device was stopped")
+	}
 	if err := o.fakeOperation.Run(); err != nil {
 		return err
 	}
@@ -255,3 +259,55 @@ func TestResumedCounts(t *testing.T) {
 		t.Errorf("entries %v", whole)
 	}
 }
+
+// stopIn cancels a run when a step begins.
+type stopIn struct {
+	Silent
+	step   string
+	cancel context.CancelFunc
+}
+
+func (s *stopIn) Step(what string) {
+	if strings.HasPrefix(what, s.step) {
+		s.cancel()
+	}
+}
+
+// TestInterruptedCount: what an execution seems to have done wrong because it was
+// interrupted is not retained, and a resumed record is as good as another.
+func TestInterruptedCount(t *testing.T) {
+	for _, step := range []string{"execute fake/b", "gate fake/b@driver"} {
+		ctx, cancel := context.WithCancel(context.Background())
+		a, b := &counter{fake: fake{name: "fake/a"}}, &counter{fake: fake{name: "fake/b"}, stopped: ctx}
+		out, err := Run(ctx, parse(t, endless), countingLab(0, a, b), Options{Results: t.TempDir(), Progress: &stopIn{step: step, cancel: cancel}})
+		if !errors.Is(err, context.Canceled) || out.Failures != 0 {
+			t.Fatalf("%s: %v, %d failures", step, err, out.Failures)
+		}
+		b.stopped = nil
+		if out, err = Resume(context.Background(), out.Dir, countingLab(0, a, b), Options{}); err != nil || out.Failures != 0 {
+			t.Fatalf("%s: %v, %d failures", step, err, out.Failures)
+		}
+		r, err := evidence.Load(out.Dir)
+		if err != nil || r.Record.Status != evidence.Complete || slices.ContainsFunc(r.Events, func(e evidence.Event) bool { return e.Level == "error" }) {
+			t.Errorf("%s: %v, %s, events %+v", step, err, r.Record.Status, r.Events)
+		}
+	}
+}
+
+// TestFollow shows what a device says it does while it executes.
+func TestFollow(t *testing.T) {
+	shown := make(chan string, 8)
+	r := &runner{progress: steps{shown: shown}}
+	stop := r.follow("execute", &Untimed{Progress: func() string { return "block 1 of 2" }})
+	if first, second := <-shown, <-shown; first != "execute" || second != "execute: block 1 of 2" {
+		t.Errorf("%q, %q", first, second)
+	}
+	stop()
+}
+
+type steps struct {
+	Silent
+	shown chan string
+}
+
+func (s steps) Step(what string) { s.shown <- what }

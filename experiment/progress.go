@@ -2,8 +2,8 @@ package experiment
 
 import "time"
 
-// Progress is told what a run is doing. Its methods are called between
-// measurements, never inside one, from the running goroutine.
+// Progress is told what a run is doing. Its methods are called one at a time, between
+// measurements, never inside one.
 type Progress interface {
 	// Started names the record's directory, once it exists.
 	Started(dir string, cases int)

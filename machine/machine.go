@@ -49,7 +49,7 @@ type Machine struct {
 // Open opens the CPU always, and a GPU or else the simulator. What is lacking is
 // in Lacking and Notices; an error means that a user's kernel directory is bad or
 // that the asked-for GPU does not exist.
-// ctx ends programs that implementations run.
+// ctx ends programs that implementations run, and kernels on the simulator.
 func Open(ctx context.Context, o Options) (*Machine, error) {
 	m := &Machine{}
 	m.Lacking = map[string]*unavailable.Error{}
@@ -74,7 +74,7 @@ func Open(ctx context.Context, o Options) (*Machine, error) {
 	}
 	if lacking != nil {
 		m.Notices = append(m.Notices, lacking)
-		if err := m.openSimulator(ks); err != nil {
+		if err := m.openSimulator(ctx, ks); err != nil {
 			m.Close()
 			return nil, err
 		}

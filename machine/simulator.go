@@ -1,6 +1,10 @@
 package machine
 
 import (
+	"context"
+	"fmt"
+	"time"
+
 	"mage/evidence"
 	"mage/experiment"
 	"mage/gpu/cuda"
@@ -21,13 +25,14 @@ const maxSimulatedFLOPs = 2e10
 // openSimulator opens a simulated device and, on it, the implementations that a
 // GPU would run. Without NVRTC they run from the PTX beside their sources; one
 // that has none is unavailable and says so itself.
-func (m *Machine) openSimulator(ks []kernels.Kernel) error {
+func (m *Machine) openSimulator(ctx context.Context, ks []kernels.Kernel) error {
 	dev, err := simt.Open(simt.Options{MemoryBytes: simulatedBytes(m.Host.MemoryBytes)})
 	if err != nil {
 		return err
 	}
 	// Everything queued has been waited for, and what went wrong in it been told.
 	m.closers = append(m.closers, dev.Close)
+	context.AfterFunc(ctx, dev.Stop)
 	stream, err := dev.NewStream()
 	if err != nil {
 		return err
@@ -51,8 +56,22 @@ func (m *Machine) openSimulator(ks []kernels.Kernel) error {
 		Reason: unavailable.New("times on "+simulatorID, "the simulator measures no time; it counts, exactly, and checks",
 			"use a machine with an NVIDIA GPU"),
 		MaxFLOPs: maxSimulatedFLOPs,
+		Progress: func() string { return simulated(dev.Progress()) },
 	}}
 	return nil
+}
+
+// simulated says how far a launch has come, "" between launches.
+func simulated(p simt.Progress, running bool) string {
+	if !running {
+		return ""
+	}
+	s := fmt.Sprintf("%s: %d of %d blocks, %.3g M warp instructions", p.Kernel, p.Done, p.Blocks, float64(p.Instructions)/1e6)
+	if p.Done > 0 {
+		left := time.Since(p.Since) * time.Duration(p.Blocks-p.Done) / time.Duration(p.Done)
+		s += fmt.Sprintf(", about %s left", left.Round(time.Second))
+	}
+	return s
 }
 
 // simulatedBytes is the memory of the simulated device on a host: every simulated

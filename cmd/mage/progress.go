@@ -24,6 +24,7 @@ type progress struct {
 	round    string
 	shown    bool // a rewritable line is on the screen
 	lastRow  time.Time
+	lastStep time.Time
 }
 
 var _ experiment.Progress = (*progress)(nil)
@@ -47,13 +48,22 @@ func (p *progress) Started(dir string, cases int) {
 func (p *progress) Case(index int, id string) {
 	p.index, p.id, p.round = index, id, ""
 	if !p.terminal {
+		p.lastStep = time.Now()
 		p.line(fmt.Sprintf("[%d/%d] %s", index+1, p.cases, id))
 	}
 }
 
+// stepEvery is how often steps are told where lines cannot be rewritten: those that
+// take long, so that nobody takes them for a standstill.
+const stepEvery = 10 * time.Second
+
 func (p *progress) Step(what string) {
-	if p.terminal {
+	switch {
+	case p.terminal:
 		p.rewrite(what)
+	case time.Since(p.lastStep) > stepEvery:
+		p.lastStep = time.Now()
+		p.line("      " + what)
 	}
 }
 
