@@ -116,39 +116,6 @@ func (c *Capture) keep(r *Result) error {
 	return nil
 }
 
-// Load reads the capture in dir with all that it holds.
-func Load(dir string) (*Capture, *Result, error) {
-	c, r := &Capture{Dir: dir}, &Result{}
-	if err := readJSON(dir, CaptureFile, c); err != nil {
-		return nil, nil, err
-	}
-	if c.Schema > Schema {
-		return nil, nil, fmt.Errorf("%s is of schema %d, and this mage reads up to %d", filepath.Join(dir, CaptureFile), c.Schema, Schema)
-	}
-	for _, f := range []struct {
-		name string
-		into any
-	}{{KernelsFile, &r.Kernels}, {CopiesFile, &r.Copies}, {CallsFile, &r.Calls}, {MemoryFile, &r.Allocations}} {
-		if err := readJSON(dir, f.name, f.into); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, nil, err
-		}
-	}
-	r.Device, r.Warnings, r.Findings, r.Versions = c.Device, c.Warnings, c.Findings, c.Versions
-	return c, r, nil
-}
-
-func readJSON(dir, name string, into any) error {
-	path := filepath.Join(dir, name)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
-}
-
 // writeList writes a JSON array, an element a line: a long capture has millions.
 func writeList[T any](dir, name string, list []T) error {
 	return writeFile(dir, name, func(w io.Writer) error {

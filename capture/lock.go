@@ -34,7 +34,7 @@ func (l locks) release() {
 func lockDevices(devices []string) (locks, error) {
 	dir, err := lockDirectory()
 	if err != nil {
-		return nil, fmt.Errorf("lock the device: %w", err)
+		return nil, lockError(err)
 	}
 	how := unix.LOCK_SH
 	if len(devices) == 0 {
@@ -47,7 +47,7 @@ func lockDevices(devices []string) (locks, error) {
 			return &BusyError{what}
 		}
 		if err != nil {
-			return fmt.Errorf("lock the device: %w", err)
+			return lockError(err)
 		}
 		held = append(held, f)
 		return nil
@@ -65,6 +65,10 @@ func lockDevices(devices []string) (locks, error) {
 	return held, nil
 }
 
+func lockError(err error) error {
+	return fmt.Errorf("lock the device: %w (--force captures without)", err)
+}
+
 // plain keeps what a file name may hold.
 func plain(r rune) rune {
 	if r == '-' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
@@ -80,10 +84,13 @@ func lockDirectory() (string, error) {
 	if err == nil {
 		return dir, os.Chmod(dir, 0o777|os.ModeSticky) // whatever the umask is
 	}
-	if errors.Is(err, fs.ErrExist) {
-		err = nil
+	if !errors.Is(err, fs.ErrExist) {
+		return dir, err
 	}
-	return dir, err
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() { // a link leads to somebody else's files
+		return dir, fmt.Errorf("%s is no directory", dir)
+	}
+	return dir, nil
 }
 
 // lockFile takes an advisory lock that ends with the process, however it dies. A

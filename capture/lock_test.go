@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -71,5 +72,21 @@ func TestLocksAreForAllUsers(t *testing.T) {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != 0o644 {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
+	}
+}
+
+// TestLocksFollowNoLinks: in a directory for all, somebody may have laid one.
+func TestLocksFollowNoLinks(t *testing.T) {
+	b := newBench(t, "", rawCSV)
+	elsewhere := t.TempDir()
+	if err := os.Symlink(elsewhere, filepath.Join(os.TempDir(), "mage-captures")); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := capture.Run(context.Background(), ncu.Backend{}, good, capture.Options{Root: b.root})
+	if err == nil || !strings.Contains(err.Error(), "--force") {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(elsewhere); len(left) > 0 {
+		t.Errorf("%v was made behind the link", left)
 	}
 }

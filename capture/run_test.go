@@ -52,10 +52,7 @@ func (b *bench) run(backend capture.Backend, r capture.Request, want capture.Out
 	if want != capture.Complete && f.Reason == "" {
 		b.Error("a failure without a reason")
 	}
-	kept, _, err := capture.Load(c.Dir)
-	if err != nil {
-		b.Fatal(err)
-	}
+	kept, _ := load(b.T, c.Dir)
 	if kept.Outcome != want || kept.Ended.IsZero() || want != capture.Complete && kept.Reason != f.Reason {
 		b.Errorf("capture.json: %s (%s), ended %v", kept.Outcome, kept.Reason, kept.Ended)
 	}
@@ -95,9 +92,9 @@ func TestCaptureDirectory(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, kept, err := capture.Load(c.Dir)
-	if err != nil || len(kept.Kernels) != len(r.Kernels) || len(kept.Calls) != 2 || kept.Kernels[1].Grid != (capture.Dim{4, 5, 6}) {
-		t.Errorf("%v, %+v", err, kept)
+	_, kept := load(t, c.Dir)
+	if len(kept.Kernels) != len(r.Kernels) || len(kept.Calls) != 2 || kept.Kernels[1].Grid != (capture.Dim{4, 5, 6}) {
+		t.Errorf("%+v", kept)
 	}
 	another, _ := b.run(nsys.Backend{}, capture.Request{Argv: argv, Range: capture.CUDA}, capture.Complete)
 	if another.Dir == c.Dir {
@@ -220,8 +217,8 @@ func TestInterrupt(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || c.Outcome != capture.Interrupted {
 		t.Fatalf("%v, %s", err, c.Outcome)
 	}
-	if kept, _, err := capture.Load(c.Dir); err != nil || kept.Outcome != capture.Interrupted {
-		t.Errorf("%v, %+v", err, kept)
+	if kept, _ := load(t, c.Dir); kept.Outcome != capture.Interrupted {
+		t.Errorf("%+v", kept)
 	}
 	gone(t, pids)
 }
