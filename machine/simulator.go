@@ -56,13 +56,13 @@ func (m *Machine) openSimulator(ctx context.Context, ks []kernels.Kernel) error 
 		Reason: unavailable.New("times on "+simulatorID, "the simulator measures no time; it counts, exactly, and checks",
 			"use a machine with an NVIDIA GPU"),
 		MaxFLOPs: maxSimulatedFLOPs,
-		Progress: func() string { return simulated(dev.Progress()) },
+		Progress: func() string { return describe(dev.Progress()) },
 	}}
 	return nil
 }
 
-// simulated says how far a launch has come, "" between launches.
-func simulated(p simt.Progress, running bool) string {
+// describe says how far a launch has come, "" between launches.
+func describe(p simt.Progress, running bool) string {
 	if !running {
 		return ""
 	}

@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -133,6 +135,39 @@ func removeAll(pattern string) error {
 		}
 	}
 	return err
+}
+
+// stopIn ends a run when a step begins.
+type stopIn struct {
+	experiment.Silent
+	step   string
+	cancel context.CancelFunc
+}
+
+func (s stopIn) Step(what string) {
+	if strings.HasPrefix(what, s.step) {
+		s.cancel()
+	}
+}
+
+// TestInterruptedSimulation: a kernel that runs is ended, and the
+// record says that it was interrupted and nothing else.
+func TestInterruptedSimulation(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	m, err := Open(ctx, Options{Simulate: true, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	spec := simulatedSpec(t, "implementations = [\"cuda/first\"]\n[[case]]\ncontract = \"matmul\"\ndims = [{M = 128, N = 128, K = 30000}]\n")
+	out, err := experiment.Run(ctx, spec, &m.Lab, experiment.Options{Results: t.TempDir(), Progress: stopIn{step: "execute cuda/first@driver: matmul: ", cancel: cancel}})
+	if !errors.Is(err, context.Canceled) || out.Failures != 0 {
+		t.Fatalf("%v, %d failures", err, out.Failures)
+	}
+	r, err := evidence.Load(out.Dir)
+	if err != nil || r.Record.Status != evidence.Incomplete || r.Record.Reason != "interrupted" || len(r.Record.Entries) != 0 {
+		t.Errorf("%v, %+v", err, r.Record)
+	}
 }
 
 // TestProgramsThatNobodyGave: an experiment of the laboratory names programs that
