@@ -69,6 +69,7 @@ func Examine(ctx context.Context, opts Options) []Finding {
 	return runChecks(ctx, []check{
 		{"GPU", "NVIDIA driver", o.Libraries, o.driver},
 		{"GPU", "devices", o.Libraries, o.devices},
+		{"GPU", "simulator", o.Libraries, simulator},
 		{"CUDA", "NVRTC", o.Libraries, o.nvrtc},
 		{"CUDA", "CUPTI", o.Libraries, cupti},
 		{"CUDA", "NVML", o.Libraries, nvml},

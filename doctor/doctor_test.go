@@ -81,7 +81,7 @@ func TestExamineThisMachine(t *testing.T) {
 		}
 		t.Logf("%s", line)
 	}
-	for _, item := range []string{"GPUNVIDIA driver", "CUDANVRTC", "CUDACUPTI", "CUDANVML", "CUDAcuBLASLt", "profilersnsys",
+	for _, item := range []string{"GPUNVIDIA driver", "GPUsimulator", "CUDANVRTC", "CUDACUPTI", "CUDANVML", "CUDAcuBLASLt", "profilersnsys",
 		"profilersncu", "profilerscompute-sanitizer", "PythonPython", "Pythontorch", "Pythontriton", "Rustrustc",
 		"Rustrust-src", "Rustcargo oxide", "hostC compiler", "hostprocessor"} {
 		if !seen[item] {
@@ -94,6 +94,9 @@ func TestExamineBareMachine(t *testing.T) {
 	machine(t, nil)
 	for _, f := range Examine(context.Background(), Options{}) {
 		wellFormed(t, f)
+		if f.Item == "simulator" && !f.Available {
+			t.Errorf("every machine has a simulator: %+v", f)
+		}
 		switch f.Area {
 		case "Python", "Rust":
 			if f.Available || f.Remedy == "" {
