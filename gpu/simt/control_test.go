@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mage/gpu/simt"
+	"mage/unavailable"
 )
 
 // TestMbarriers gives each thread an object of its own.
@@ -53,25 +54,32 @@ func TestUnknownInstructionIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for text, want := range map[string]string{
-		"frobnicate.u32 %r1, %r1;":             "kernel.ptx:5:2: the simulator does not know the instruction frobnicate.u32",
-		"add.frob.u32 %r1, %r1, %r1;":          "does not know the instruction add.frob.u32",
-		"tex.2d.v4.f32.f32 {%r1}, [t, {%r1}];": "does not know the instruction tex.2d.v4.f32.f32",
-		"add.u32 %r1, %r1;":                    "takes 3 operands, here are 2",
-		"add.u32 %r1, %r1, %q9;":               `"%q9" is not a register`,
-		"add.u64 %r1, %r1, %r1;":               "register %r1 is .b32, which does not fit",
-		"bra NOWHERE;":                         `there is no label "NOWHERE"`,
-		"ld.global.u32 %r1, [nothing];":        `there is no variable "nothing"`,
-		"call missing, (%r1);":                 "cannot call missing",
-		"mma.sync.aligned.m16n8k99.row.col.f32.f16.f16.f32 {%r1}, {%r1}, {%r1}, {%r1};": "does not know the instruction mma",
+	for _, x := range []struct {
+		text, want string
+		lacks      bool // a GPU may execute it
+	}{
+		{"frobnicate.u32 %r1, %r1;", "kernel.ptx:6:2: the simulator does not know the instruction frobnicate.u32", true},
+		{"add.frob.u32 %r1, %r1, %r1;", "does not know the instruction add.frob.u32", true},
+		{"tex.2d.v4.f32.f32 {%r1}, [t, {%r1}];", "does not know the instruction tex.2d.v4.f32.f32", true},
+		{"mma.sync.aligned.m16n8k99.row.col.f32.f16.f16.f32 {%r1}, {%r1}, {%r1}, {%r1};", "does not know the instruction mma", true},
+		{"mov.b64 %d1, again;", "mov.b64: the simulator does not know addresses of functions (again)", true},
+		{"{ .param .b64 p; call %d1, (p), proto; }", "cannot call %d1", true},
+		{"call missing, (%r1);", "cannot call missing", true},
+		{"{ .param .b32 p; call again, (p); }", "does not know recursion (again)", true},
+		{"add.u32 %r1, %r1;", "takes 3 operands, here are 2", false},
+		{"add.u32 %r1, %r1, %q9;", `"%q9" is not a register`, false},
+		{"add.u64 %r1, %r1, %r1;", "register %r1 is .b32, which does not fit", false},
+		{"bra NOWHERE;", `there is no label "NOWHERE"`, false},
+		{"ld.global.u32 %r1, [nothing];", `there is no variable "nothing"`, false},
 	} {
-		m, err := d.Load([]byte(header + ".visible .entry kernel() { .reg .b32 %r<4>;\n\t" + text + "\n}"))
+		m, err := d.Load([]byte(header + ".func again(.param .b32 p) { call again, (p); ret; }\n.visible .entry kernel() { .reg .b32 %r<4>; .reg .b64 %d<2>;\n\t" + x.text + "\n}"))
 		if err != nil {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("%s: %v", x.text, err)
 			continue
 		}
-		if _, err := m.Function("kernel"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q", text, err, want)
+		_, err = m.Function("kernel")
+		if _, lacks := unavailable.As(err); err == nil || !strings.Contains(err.Error(), x.want) || lacks != x.lacks {
+			t.Errorf("%s: error %v, want %q", x.text, err, x.want)
 		}
 	}
 }

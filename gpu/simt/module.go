@@ -9,6 +9,7 @@ import (
 	"mage/gpu/simt/memory"
 	"mage/gpu/simt/program"
 	"mage/gpu/simt/ptx"
+	"mage/unavailable"
 )
 
 // module is PTX that has been read, with its variables in memory.
@@ -43,8 +44,8 @@ func (d *Device) Load(image []byte) (gpu.Module, error) {
 	return m, nil
 }
 
-// Function prepares a kernel. An instruction that the simulator does not know is
-// an error that names it and its line.
+// Function prepares a kernel. An instruction that the simulator does not know is an
+// *unavailable.Error that names it and its line.
 func (m *module) Function(name string) (gpu.Function, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
@@ -53,6 +54,9 @@ func (m *module) Function(name string) (gpu.Function, error) {
 		return f, nil
 	}
 	p, err := program.Lower(m.symbols, name)
+	if unknown, ok := errors.AsType[*program.Unknown](err); ok {
+		return nil, unavailable.New("kernel "+name+" on the simulator", unknown.Error(), "use a machine with an NVIDIA GPU")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("function %q: %w", name, err)
 	}

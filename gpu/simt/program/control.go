@@ -98,7 +98,7 @@ func (l *lowerer) provided(kind Kind, bytes [3]int, operands ...ptx.Operand) err
 		o := operands[i]
 		p, ok := l.variable(o.Name)
 		if !ok || o.Kind != ptx.Name || p.space != Local || int(p.address)+bytes[i] > l.program.LocalBytes {
-			return l.fail(o.Pos, "%s: the simulator passes arguments in .param variables only", l.in.Name())
+			return l.lacks(o.Pos, "%s: the simulator passes arguments in .param variables only", l.in.Name())
 		}
 		*at = int32(p.address)
 	}
@@ -125,15 +125,15 @@ func (l *lowerer) call() error {
 	f := find(l.symbols.Module, name)
 	switch {
 	case f == nil || len(operands) > 2:
-		return l.fail(call.Pos, "%s: the simulator cannot call %s: only functions of the module, by name", call.Name(), name)
+		return l.lacks(call.Pos, "%s: the simulator cannot call %s: only functions of the module, by name", call.Name(), name)
 	case f.Body == nil && name == "__assertfail" && len(args) == 5:
 		return l.provided(Trap, [3]int{8, 8, 4}, args[0], args[1], args[2])
 	case f.Body == nil && name == "vprintf" && len(args) == 2 && len(returns) == 1:
 		return l.provided(Print, [3]int{8, 8, 4}, args[0], args[1], returns[0])
 	case f.Body == nil:
-		return l.fail(call.Pos, "%s: function %s has no body here, and the simulator does not provide it", call.Name(), name)
+		return l.lacks(call.Pos, "%s: function %s has no body here, and the simulator does not provide it", call.Name(), name)
 	case slices.Contains(l.calls, name):
-		return l.fail(call.Pos, "%s: the simulator does not know recursion (%s)", call.Name(), name)
+		return l.lacks(call.Pos, "%s: the simulator does not know recursion (%s)", call.Name(), name)
 	case len(f.Returns) != len(returns) || len(f.Params) != len(args):
 		return l.fail(call.Pos, "%s: %s takes %d arguments and returns %d", call.Name(), name, len(f.Params), len(f.Returns))
 	}
@@ -142,7 +142,7 @@ func (l *lowerer) call() error {
 		actual := slices.Concat(returns, args)[i]
 		p, ok := l.variable(actual.Name)
 		if v.Space != "param" || actual.Kind != ptx.Name || !ok || p.space != Local {
-			return l.fail(actual.Pos, "%s: the simulator passes arguments in .param variables only", call.Name())
+			return l.lacks(actual.Pos, "%s: the simulator passes arguments in .param variables only", call.Name())
 		}
 		inner.memory[v.Name] = p
 	}

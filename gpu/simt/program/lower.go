@@ -13,8 +13,8 @@ type Symbols struct {
 	Address map[string]uint64
 }
 
-// Lower makes the program of an entry. The error is a *ptx.Error that names the
-// instruction, file and line; or says that there is no such entry.
+// Lower makes the program of an entry. The error is an *Unknown or a *ptx.Error that
+// names the instruction, file and line; or says that there is no such entry.
 func Lower(s Symbols, entry string) (*Program, error) {
 	f := find(s.Module, entry)
 	if f == nil || !f.Entry || f.Body == nil {
@@ -80,9 +80,19 @@ func (l *lowerer) fail(pos ptx.Pos, format string, args ...any) error {
 	return &ptx.Error{Pos: pos, Message: fmt.Sprintf(format, args...)}
 }
 
+// Unknown is what the simulator cannot execute, though a GPU may.
+type Unknown struct{ Why *ptx.Error }
+
+func (e *Unknown) Error() string { return e.Why.Error() }
+
+// lacks is the error of what may well be right and cannot be executed here.
+func (l *lowerer) lacks(pos ptx.Pos, format string, args ...any) error {
+	return &Unknown{&ptx.Error{Pos: pos, Message: fmt.Sprintf(format, args...)}}
+}
+
 // unknown is the error of an instruction that cannot be executed.
 func (l *lowerer) unknown() error {
-	return l.fail(l.in.Pos, "the simulator does not know the instruction %s", l.in.Name())
+	return l.lacks(l.in.Pos, "the simulator does not know the instruction %s", l.in.Name())
 }
 
 func (l *lowerer) entry(f *ptx.Function) error {
@@ -253,7 +263,7 @@ func (l *lowerer) statements(b *ptx.Block) error {
 			return err
 		}
 		if len(l.program.Code) > maxCode {
-			return l.fail(b.Pos, "more than %d instructions after inlining", maxCode)
+			return l.lacks(b.Pos, "the simulator takes %d instructions at most, after inlining", maxCode)
 		}
 	}
 	return nil

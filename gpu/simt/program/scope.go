@@ -43,7 +43,7 @@ func (l *lowerer) declare(v *ptx.Variable) error {
 	if v.Space == "reg" {
 		t, ok := parseType(v.Type)
 		if !ok || v.Vector != 0 {
-			return l.fail(v.Pos, "the simulator does not know registers of type .%s", v.Type)
+			return l.lacks(v.Pos, "the simulator does not know registers of type .%s", v.Type)
 		}
 		l.scope.registers[v.Name] = &registers{typ: t, count: v.Count, offset: map[int]int32{}}
 		return nil
@@ -61,7 +61,7 @@ func (l *lowerer) declare(v *ptx.Variable) error {
 			return l.fail(v.Pos, "%s has no size", v.Name)
 		}
 		if v.Count > 0 || size > maxLocal-l.program.LocalBytes {
-			return l.fail(v.Pos, "the simulator does not know .%s variables like %s, numbered or beyond %d bytes", v.Space, v.Name, maxLocal)
+			return l.lacks(v.Pos, "the simulator does not know .%s variables like %s, numbered or beyond %d bytes", v.Space, v.Name, maxLocal)
 		}
 		at := roundUp(l.program.LocalBytes, alignment(v))
 		l.program.LocalBytes = at + size
@@ -227,6 +227,9 @@ func (l *lowerer) source(o ptx.Operand, t typ) (int32, error) {
 		}
 		if r, ok := l.registerType(o); ok && r.bits != t.bits && r.class() == t.class() && t.bits > r.bits {
 			return 0, l.fail(o.Pos, "%s: register %s is .%s, want %d bits", l.in.Name(), o.Name, r.name, t.bits)
+		}
+		if _, _, known := l.lookup(o.Name); !known && find(l.symbols.Module, o.Name) != nil {
+			return 0, l.lacks(o.Pos, "%s: the simulator does not know addresses of functions (%s)", l.in.Name(), o.Name)
 		}
 		return l.register(o, t.class())
 	}
