@@ -251,6 +251,20 @@ func (d *Device) Fill(dst gpu.Ptr, value byte, bytes int64) error {
 	return nil
 }
 
+// MarkUnwritten makes bytes count as written by nobody, whatever they hold: for poison,
+// which no kernel may read.
+func (d *Device) MarkUnwritten(p gpu.Ptr, bytes int64) error {
+	if err := d.usable(); err != nil {
+		return err
+	}
+	a, _, err := d.memory.Range(uint64(p), bytes)
+	if err != nil {
+		return fmt.Errorf("mark as unwritten: %w", err)
+	}
+	a.MarkUnwritten(int64(uint64(p)-a.Base), bytes)
+	return nil
+}
+
 // noClock is the reason for everything that is a matter of time.
 func noClock(what string) error {
 	return unavailable.New(what, "the simulator measures no time", "use a machine with an NVIDIA GPU")

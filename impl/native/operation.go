@@ -99,9 +99,21 @@ func (o *operation) Inputs() (contract.Tensors, error) {
 	return in, nil
 }
 
-// Poison fills the output and its guard zones.
+// doubting is a device that tells when a kernel reads what nobody wrote.
+type doubting interface {
+	MarkUnwritten(p gpu.Ptr, bytes int64) error
+}
+
+// Poison fills the output and its guard zones. To a device that can tell, nobody wrote
+// it: a kernel that reads it is found out, even if the result does not show it.
 func (o *operation) Poison(value byte) error {
-	return o.options.Device.Fill(o.out, value, o.outSize)
+	if err := o.options.Device.Fill(o.out, value, o.outSize); err != nil {
+		return err
+	}
+	if d, ok := o.options.Device.(doubting); ok {
+		return d.MarkUnwritten(o.out, o.outSize)
+	}
+	return nil
 }
 
 // Output downloads the output and its guard zones.

@@ -21,6 +21,19 @@ func (a *Allocation) MarkWritten(from, n int64) {
 	}
 }
 
+// MarkUnwritten notes that whatever lies in n bytes from an offset on was put there by
+// nobody who matters.
+func (a *Allocation) MarkUnwritten(from, n int64) {
+	end := min(from+n, a.Size)
+	if from = max(from, 0); end <= from {
+		return
+	}
+	if a.written == nil {
+		a.written = bytes.Repeat([]byte{1}, int(a.Size))
+	}
+	clear(a.written[from:end])
+}
+
 // Settle forgets the marks of an allocation that is written all over. Call it
 // between launches.
 func (a *Allocation) Settle() {
