@@ -163,3 +163,58 @@ func TestOperationsShareAnArena(t *testing.T) {
 		t.Errorf("%d processes, %d sizes of the arena", w.generation, len(w.arena.maps))
 	}
 }
+
+// A worker that ends while it writes an answer fails its arm, and what it wrote
+// is nobody's.
+func TestAWorkerThatEndsInTheMiddleOfAnArray(t *testing.T) {
+	w := plain(t, Options{})
+	x := smallCase(t, "gelu")
+	honest := x.open(t, w.implementation("pure/python", nil))
+	op := x.open(t, w.implementation("cheat/exit:output", nil))
+	_, err := gate.Check(op, x.spec(gate.Before))
+	var f *Failure
+	if !errors.As(err, &f) || !f.Ended || !strings.Contains(f.Reason, "exit status 7") {
+		t.Errorf("error %v", err)
+	}
+	x.pass(t, honest, gate.Before, gate.Challenge)
+}
+
+// Shared memory that a worker shortens would end this process.
+func TestAWorkerCannotShortenTheArena(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("skipped: files cannot be sealed here")
+	}
+	w := plain(t, Options{})
+	x := smallCase(t, "gelu")
+	honest := x.open(t, w.implementation("pure/python", nil))
+	op := x.open(t, w.implementation("cheat/truncate:run", nil))
+	if err := op.Run(); err == nil || !strings.Contains(err.Error(), "Operation not permitted") {
+		t.Errorf("error %v", err)
+	}
+	x.pass(t, honest, gate.Before, gate.Challenge)
+}
+
+// A library that closes the descriptor harms what needs more memory, and says so;
+// what is mapped stays.
+func TestAWorkerThatClosesTheArena(t *testing.T) {
+	w := plain(t, Options{})
+	x := smallCase(t, "gelu")
+	op := x.open(t, w.implementation("cheat/shut:open", nil))
+	x.pass(t, op, gate.Before, gate.Challenge)
+	large := caseOf(t, x.contract, contract.Dims{"R": 1 << 10, "D": 1 << 10}, "normal", 1)
+	if _, err := w.implementation("pure/python", nil).Open(large.contract, large.dims, large.in); err == nil || !strings.Contains(err.Error(), "Bad file descriptor") {
+		t.Errorf("error %v", err)
+	}
+	x.pass(t, op, gate.Before)
+}
+
+func TestEmptyArraysTravel(t *testing.T) {
+	w := plain(t, Options{})
+	c, err := contract.Find("neighbor", contract.FP32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := caseOf(t, c, contract.Dims{"N": 5, "F": 3, "E": 0}, input.DefaultDistribution("neighbor"), 1)
+	op := x.open(t, w.implementation("pure/python", nil))
+	x.pass(t, op, gate.Before, gate.Challenge)
+}

@@ -78,7 +78,7 @@ func mustRead(t testing.TB, name string) []byte {
 // cheatingArms misbehave in the way that their name says, in the request named
 // after the colon.
 const cheatingArms = `
-import base64, hashlib, os, resource, signal, subprocess, sys, time
+import base64, hashlib, os, resource, signal, subprocess, sys, threading, time
 from . import errors, pure_arms
 
 def misbehave(how):
@@ -109,6 +109,36 @@ def misbehave(how):
     elif how == "close":
         os.close(4)
         time.sleep(3600)
+    elif how == "fork":  # a child that holds everything open, and is left behind
+        if os.fork() == 0:
+            time.sleep(3600)
+        os._exit(7)
+    elif how == "daemon":  # the same, outside the group
+        ready, done = os.pipe()
+        if os.fork() == 0:
+            os.setsid()
+            os.write(done, b".")
+            time.sleep(5)
+            os._exit(0)
+        os.read(ready, 1)
+        os._exit(7)
+    elif how == "mute":
+        os.close(1)
+        os.close(2)
+        raise ValueError("nobody hears")
+    elif how == "blind":
+        sys.stdout = sys.stderr = None
+        raise ValueError("nobody hears")
+    elif how == "thread":  # that does not end, and fails
+        threading.Thread(target=time.sleep, args=(3600,)).start()
+        threading.Thread(target=lambda: 1 / 0).start()
+    elif how == "handler":  # for every signal that there is
+        for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+            signal.signal(number, lambda *_: None)
+    elif how == "truncate":
+        os.ftruncate(6, 0)
+    elif how == "shut":
+        os.close(6)
 
 def parts(*cuts):
     def write(view, whole):
@@ -132,6 +162,13 @@ class Operation(pure_arms.Operation):
         elif how == "forgetful":
             self.write_inputs = lambda views: None
         self.maybe("open")
+        if self.when == "output":
+            good = self.write_output
+            def write(view):
+                good(view)
+                view[: len(view) // 2] = bytes(len(view) // 2)
+                misbehave(how)
+            self.write_output = write
         if how == "wrong":
             good = self.submit
             def submit():

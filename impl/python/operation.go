@@ -38,7 +38,8 @@ type operation struct {
 	// traced is the same operation in the tracer, nil before kernel mode;
 	// judged is it while the output to judge is there.
 	traced, judged *operation
-	poisoned       byte // the last poison
+	poisoned       byte // the last poison, and the process that has it
+	poisonedIn     int
 }
 
 // identityAnswer is the worker's part of an identity.
@@ -199,7 +200,9 @@ func (o *operation) Inputs() (contract.Tensors, error) {
 // operation that allocates its output itself.
 func (o *operation) Poison(value byte) error {
 	o.poisoned, o.judged = value, nil
-	return o.do(request{Do: "poison", Value: value}, o.deadline(), "poisoning the output of", nil)
+	err := o.do(request{Do: "poison", Value: value}, o.deadline(), "poisoning the output of", nil)
+	o.poisonedIn = o.worker.generation
+	return err
 }
 
 // Run performs the operation once and waits for it.
@@ -213,6 +216,14 @@ func (o *operation) Run() error {
 func (o *operation) Output() ([]byte, error) {
 	if o.judged != nil {
 		return o.judged.Output()
+	}
+	if err := o.ready(); err != nil {
+		return nil, err
+	}
+	if o.poisonedIn != o.worker.generation {
+		// Without its poison a right output would fail the gate, and that is another
+		// matter than a process that ended.
+		return nil, &Failure{Request: "reading the output of " + o.name, Reason: "the process that wrote it has ended", Ended: true, Log: lastLine(o.worker.lastLog)}
 	}
 	written, err := o.receive("output", "reading the output of", output)
 	return written[output], err
