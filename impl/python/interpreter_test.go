@@ -28,6 +28,52 @@ func TestInterpretersThatDoNotWork(t *testing.T) {
 	}
 }
 
+// What the environment tells Python does not keep it from serving, nor does a
+// directory with an odd name.
+func TestOddSurroundings(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a b\nö'\"")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, env := range [][]string{
+		{"PYTHONSAFEPATH=1", "PYTHONOPTIMIZE=2", "PYTHONDEVMODE=1"}, {"PYTHONINSPECT=1", "PYTHONWARNINGS=error"},
+		{"LANG=C", "LC_ALL=C", "PYTHONUTF8=0", "PYTHONCOERCECLOCALE=0", "PYTHONIOENCODING=ascii:strict"},
+	} {
+		w, err := Start(Options{Interpreter: plainPython(t), Device: "cpu", Dir: dir, Env: env})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Offers("pure/python"); err != nil {
+			t.Errorf("%v: %v", env, err)
+		}
+		if err := w.Close(); err != nil {
+			t.Errorf("%v: %v", env, err)
+		}
+	}
+}
+
+// Without a place for the worker other arms go on.
+func TestNoRoomForTheWorker(t *testing.T) {
+	_, err := Start(Options{Interpreter: plainPython(t), Dir: filepath.Join(t.TempDir(), "absent")})
+	if u, ok := unavailable.As(err); !ok || !strings.Contains(u.Remedy, "TMPDIR") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestLastLine(t *testing.T) {
+	for log, want := range map[string]string{
+		"":               "",
+		"one\n two \n\n": "two",
+		"\xff\n":         "?",
+		"Fatal Python error: Segmentation fault\n\nCurrent thread 0x7f (most recent call first):\n  File \"a.py\", line 1 in f\n\nExtension modules: torch._C (total: 1)\n": "Fatal Python error: Segmentation fault",
+		strings.Repeat("x", 300): strings.Repeat("x", 200) + "…",
+	} {
+		if got := lastLine(log); got != want {
+			t.Errorf("%q: %q, want %q", log, got, want)
+		}
+	}
+}
+
 func TestChoiceOfTheInterpreter(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"python3", "mine", "flag", filepath.Join("venv", "bin", "python3")} {

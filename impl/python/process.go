@@ -35,12 +35,8 @@ func launch(python, dir string, env []string, arrays *os.File) (*process, error)
 		return nil, err
 	}
 	p := &process{requests: files.requestsW, answers: files.answersR, life: files.lifeW,
-		exited: make(chan struct{}), quiet: make(chan struct{})}
+		log: &outputLog{}, exited: make(chan struct{}), quiet: make(chan struct{})}
 	p.lines = bufio.NewReaderSize(p.answers, 1<<16)
-	if p.log, err = newOutputLog(filepath.Join(dir, "worker.log")); err != nil {
-		files.closeAll()
-		return nil, err
-	}
 	cmd := exec.Command(python, "-u", filepath.Join(dir, "src", "run.py"), dir)
 	cmd.Env = environment(dir, env)
 	cmd.Stdout, cmd.Stderr = files.outputW, files.outputW
@@ -53,21 +49,26 @@ func launch(python, dir string, env []string, arrays *os.File) (*process, error)
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
+		if err == nil {
+			p.pid = cmd.Process.Pid
+		}
 		started <- err
 		if err != nil {
 			return
 		}
 		p.state = cmd.Wait()
+		// A child that a library forked holds the answers open, so that nobody would
+		// learn that no more come. One that left the group is not waited for either.
+		p.kill()
 		close(p.exited)
+		_ = p.answers.SetReadDeadline(time.Now().Add(strayLimit))
 	}()
 	err = <-started
 	files.closeChildEnds()
 	if err != nil {
 		files.closeAll()
-		p.log.close()
 		return nil, err
 	}
-	p.pid = cmd.Process.Pid
 	go p.log.follow(files.outputR, p.quiet)
 	return p, nil
 }
@@ -92,11 +93,22 @@ func (p *process) exchange(line []byte, deadline time.Duration) ([]byte, error) 
 	at := time.Now().Add(deadline)
 	_ = p.requests.SetWriteDeadline(at) // pipes have deadlines
 	_ = p.answers.SetReadDeadline(at)
+	if p.ended() { // its end may have come before this deadline
+		_ = p.answers.SetReadDeadline(time.Now().Add(strayLimit))
+	}
 	if _, err := p.requests.Write(append(line, '\n')); err != nil {
 		return nil, err
 	}
 	return p.lines.ReadBytes('\n')
 }
+
+// strayLimit is how long output and answers of a worker that has ended may be
+// held open by a process that it left behind outside its group.
+const strayLimit = 500 * time.Millisecond
+
+// kill ends the worker's whole group. The group outlives its leader: the watcher
+// is in it until this.
+func (p *process) kill() { _ = syscall.Kill(-p.pid, syscall.SIGKILL) }
 
 // end kills the worker's whole group and returns how it ended, in words.
 func (p *process) end(grace time.Duration) string {
@@ -106,16 +118,16 @@ func (p *process) end(grace time.Duration) string {
 	case <-time.After(grace):
 	}
 	early := p.ended()
-	// The group outlives its leader: the watcher is in it until this.
-	_ = syscall.Kill(-p.pid, syscall.SIGKILL)
-	<-p.exited
+	if !early {
+		p.kill()
+		<-p.exited
+	}
 	_ = p.answers.Close()
 	_ = p.life.Close()
 	select {
 	case <-p.quiet:
-	case <-time.After(2 * time.Second): // a stray holder of the output
+	case <-time.After(strayLimit):
 	}
-	p.log.close()
 	if !early {
 		return "killed"
 	}

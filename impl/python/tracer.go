@@ -9,9 +9,9 @@ import (
 )
 
 // A process that has traced kernels once launches slower for the rest of its
-// life: torch leaves CUPTI attached (eager GELU: 23 µs a submission before the
-// first trace, 35 µs after it, on an H200). Kernel mode therefore runs in a
-// second process of the same source, the tracer, and in no other mode.
+// life: torch leaves CUPTI attached (BenchmarkEagerAroundTrace). Kernel mode
+// therefore runs in a second process of the same source, the tracer, which runs in
+// no other mode.
 
 // startTracer returns the worker that traces for w, without starting a process.
 // It shares the caches of compilers, so that both run the same binaries.

@@ -19,8 +19,8 @@ import (
 type Options struct {
 	// Interpreter is what --python named; empty follows the environment.
 	Interpreter string
-	// Dir is the parent of the worker's own directory: caches of compilers, and
-	// the log of this run. Empty: the system's temporary one.
+	// Dir is the parent of the worker's own directory: its source, and the caches
+	// of compilers. Empty: the system's temporary one.
 	Dir string
 	// Device is where implementations run: "cuda:0" (the default) or "cpu".
 	Device string
@@ -77,20 +77,25 @@ func Start(o Options) (*Worker, error) {
 	}
 	dir, err := os.MkdirTemp(o.Dir, "mage-python-")
 	if err != nil {
-		return nil, fmt.Errorf("directory of the Python worker: %w", err)
+		return nil, noRoom(err)
 	}
 	shared, err := newArena()
 	if err != nil {
 		os.RemoveAll(dir)
-		return nil, err
+		return nil, noRoom(err)
 	}
 	w := &Worker{options: o, choice: choice, dir: dir, arena: shared, choices: map[string]impl.Identity{}, exports: map[string]exported{}}
 	if err := writeSource(filepath.Join(dir, "src"), o.extra); err != nil {
 		shared.close()
 		os.RemoveAll(dir)
-		return nil, fmt.Errorf("source of the Python worker: %w", err)
+		return nil, noRoom(err)
 	}
 	return w, nil
+}
+
+// noRoom says that this machine has no place for the worker: others do not need it.
+func noRoom(err error) error {
+	return unavailable.New("the Python worker", err.Error(), "name a directory with room in TMPDIR")
 }
 
 // Interpreter says which Python runs, and who chose it.
@@ -236,7 +241,7 @@ func (w *Worker) exchange(r request, deadline time.Duration, what string, result
 // lost says why no answer came, and ends what is left of the process.
 func (w *Worker) lost(err error, deadline time.Duration, what string) error {
 	f := &Failure{Request: what, Ended: true}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	if errors.Is(err, os.ErrDeadlineExceeded) && !w.process.ended() {
 		w.finish(0)
 		f.Reason = fmt.Sprintf("no answer within %s: killed", deadline)
 	} else {
@@ -260,9 +265,4 @@ func ioReason(err error) error {
 		return p.Err
 	}
 	return err
-}
-
-func lastLine(log string) string {
-	l := outputLog{tail: []byte(log)}
-	return l.last()
 }

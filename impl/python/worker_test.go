@@ -78,6 +78,9 @@ func TestOneArmEndsAlone(t *testing.T) {
 		{"memory:run", "MemoryError: nothing left", false},
 		{"answer:run", `an answer that is none: "{\"seq\": 0`, true},
 		{"close:run", "the process closed its answers (EOF): killed", true},
+		{"fork:run", "the process ended (exit status 7)", true},
+		{"mute:run", "ValueError: nobody hears", false},
+		{"blind:run", "ValueError: nobody hears", false},
 	} {
 		t.Run(strings.ReplaceAll(c.how, ":", " "), func(t *testing.T) {
 			t.Parallel()
@@ -267,6 +270,57 @@ func TestAWorkerKilledBetweenRequests(t *testing.T) {
 	if w.generation != 2 {
 		t.Errorf("%d processes", w.generation)
 	}
+}
+
+// What a library leaves in the process does not keep it from serving and ending.
+func TestThreadsAndHandlersAreBorne(t *testing.T) {
+	w := plain(t, Options{})
+	x := smallCase(t, "gelu")
+	for _, how := range []string{"thread", "handler"} {
+		op := x.open(t, w.implementation("cheat/"+how+":run", nil))
+		x.pass(t, op, gate.Before, gate.Challenge)
+	}
+	group := w.process.pid
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the group has ended", func() bool { return gone(group) })
+}
+
+// A process that leaves the group holds the answers open, but not for long.
+func TestALeftBehindProcessIsNotWaitedFor(t *testing.T) {
+	w := plain(t, Options{})
+	x := smallCase(t, "gelu")
+	op := x.open(t, w.implementation("cheat/daemon:run", nil))
+	err := op.Run()
+	var f *Failure
+	if !errors.As(err, &f) || !f.Ended || !strings.Contains(err.Error(), "the process ended (exit status 7)") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A worker that ends between the poison and the reading of the output leaves
+// nothing to judge: that is no wrong result.
+func TestAWorkerKilledBeforeItsOutputIsRead(t *testing.T) {
+	w := plain(t, Options{})
+	x := smallCase(t, "gelu")
+	op := x.open(t, w.implementation("pure/python", nil))
+	if err := gate.Prepare(op); err != nil {
+		t.Fatal(err)
+	}
+	if err := op.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(w.process.pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-w.process.exited
+	_, err := gate.Check(op, x.spec(gate.LeftBehind))
+	var f *Failure
+	if !errors.As(err, &f) || !strings.Contains(f.Reason, "has ended") {
+		t.Errorf("error %v", err)
+	}
+	x.pass(t, op, gate.Before, gate.Challenge)
 }
 
 // A worker that is killed during a request ends that arm; the others go on.

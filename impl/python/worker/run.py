@@ -29,6 +29,11 @@ def watch(life, directory):
 
 
 def main():
+    if sys.version_info < (3, 8):
+        sys.exit("Python %d.%d is too old: 3.8 or a later one is needed" % sys.version_info[:2])
+    here = os.path.dirname(os.path.abspath(__file__))
+    if here not in sys.path:  # PYTHONSAFEPATH leaves it out
+        sys.path.insert(0, here)
     directory = sys.argv[1]
     for descriptor in (3, 4, 5, 6):
         os.set_inheritable(descriptor, False)

@@ -95,10 +95,17 @@ def answer(request):
     except errors.Unavailable as e:
         return {"unavailable": {"what": e.what, "reason": e.reason, "remedy": e.remedy}}
     except BaseException as e:  # SystemExit too: a library must not end the others
-        # The log keeps the whole story; the answer is one line.
+        tell()
+        return {"failure": {"reason": errors.one_line(e)}}
+
+
+def tell():
+    """Puts the whole story of an exception into the log; the answer is one line."""
+    try:
         traceback.print_exc()
         sys.stderr.flush()
-        return {"failure": {"reason": errors.one_line(e)}}
+    except Exception:
+        pass  # a library closed it
 
 
 def serve(requests, answers):
