@@ -9,7 +9,7 @@ import (
 	"mage/contract"
 	"mage/gate"
 	"mage/gpu"
-	"mage/gpu/simt"
+	"mage/gpu/verdict"
 	"mage/impl"
 )
 
@@ -91,10 +91,10 @@ func testRecord() Record {
 			Identity: impl.Identity{BinarySHA256: hash(id), BinaryKind: "executable", Compiler: "go1.26"},
 			Gates:    []gate.Result{{Stage: "before", Seed: 20260910, Passed: true, MaxAbsError: 1e-7, Checked: 771}}})
 	}
-	counters := simt.Counters{Launches: 1, GlobalLoads: simt.Traffic{Requests: 3, Sectors: 24, Ideal: 12, Bytes: 384}}
+	counters := verdict.Counters{Launches: 1, GlobalLoads: verdict.Traffic{Requests: 3, Sectors: 24, Ideal: 12, Bytes: 384}}
 	counters.Instructions[0], counters.Instructions[2] = 1<<40, 7
 	last := &rec.Entries[len(rec.Entries)-1]
-	last.Counters, last.Findings = &counters, []simt.Finding{{Kind: "global-race", Kernel: "gelu", File: "gelu.ptx", Line: 12,
+	last.Counters, last.Findings = &counters, []verdict.Finding{{Kind: "global-race", Kernel: "gelu", File: "gelu.ptx", Line: 12,
 		Instruction: "st.global.f32 [%rd1], %f1", Source: "gelu.cu:7", Block: [3]uint32{1, 0, 0}, Thread: [3]uint32{31, 0, 0},
 		Space: "global", Address: 1 << 46, Bytes: 4, Detail: "write after write", Count: 3}}
 	return rec

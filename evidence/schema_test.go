@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"mage/evidence/schema"
-	"mage/gpu/simt/exec"
+	"mage/gpu/verdict"
 )
 
 func TestWrittenRecordsFollowTheSchemas(t *testing.T) {
@@ -184,7 +184,7 @@ func (m matcher) match(typ reflect.Type, s map[string]any, path string) {
 	if typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
 	}
-	if typ == reflect.TypeFor[exec.ClassCounts]() { // it is written by class
+	if typ == reflect.TypeFor[verdict.ClassCounts]() { // it is written by class
 		typ = reflect.TypeFor[map[string]int64]()
 	}
 	want := ""

@@ -6,7 +6,7 @@ import (
 	"mage/contract"
 	"mage/gate"
 	"mage/gpu"
-	"mage/gpu/simt"
+	"mage/gpu/verdict"
 	"mage/impl"
 )
 
@@ -150,8 +150,8 @@ type Entry struct {
 	Unavailable []Unavailable `json:"unavailable,omitempty"`
 	// Counters are exactly what one execution cost, on a device that counts instead
 	// of timing; nil on every other. What the checks found wrong is in Findings.
-	Counters *simt.Counters `json:"counters,omitempty"`
-	Findings []simt.Finding `json:"findings,omitempty"`
+	Counters *verdict.Counters `json:"counters,omitempty"`
+	Findings []verdict.Finding `json:"findings,omitempty"`
 }
 
 // Calibration is what the instruments of a device can resolve, in one session.

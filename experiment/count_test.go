@@ -14,6 +14,7 @@ import (
 	"mage/gate"
 	"mage/gpu"
 	"mage/gpu/simt"
+	"mage/gpu/verdict"
 	"mage/impl"
 	"mage/timing"
 	"mage/unavailable"
@@ -42,7 +43,7 @@ func (c *counter) Open(k contract.Contract, d contract.Dims, in contract.Tensors
 type countedOperation struct {
 	*fakeOperation
 	counter  *counter
-	findings []simt.Finding
+	findings []verdict.Finding
 }
 
 func (o *countedOperation) Run() error {
@@ -54,7 +55,7 @@ func (o *countedOperation) Run() error {
 		return err
 	}
 	if o.counter.runs == o.counter.faultyRun {
-		o.findings = append(o.findings, simt.Finding{Kind: "shared-race", Kernel: "k", File: "k.ptx", Line: 7, Instruction: "st.shared.u32", Detail: "write after write", Count: 2})
+		o.findings = append(o.findings, verdict.Finding{Kind: "shared-race", Kernel: "k", File: "k.ptx", Line: 7, Instruction: "st.shared.u32", Detail: "write after write", Count: 2})
 		return &simt.CheckError{Findings: o.findings}
 	}
 	return nil
@@ -64,11 +65,11 @@ func (o *countedOperation) Measure(timing.Request) (timing.Reading, error) {
 	return timing.Reading{}, errors.New("an untimed arm was measured")
 }
 
-func (o *countedOperation) Counters() simt.Counters {
-	return simt.Counters{Launches: 1, Lanes: int64(o.counter.runs)}
+func (o *countedOperation) Counters() verdict.Counters {
+	return verdict.Counters{Launches: 1, Lanes: int64(o.counter.runs)}
 }
 
-func (o *countedOperation) Findings() []simt.Finding { return o.findings }
+func (o *countedOperation) Findings() []verdict.Finding { return o.findings }
 
 // countingLab is a laboratory whose device simt:0 measures no time.
 func countingLab(maxFLOPs float64, all ...impl.Implementation) *Lab {

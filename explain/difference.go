@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"mage/gpu/simt"
-	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 )
 
 // differs reports whether two counts are further apart than what is called alike.
@@ -131,11 +131,11 @@ func instructions(e *Explanation, a, b *simt.Counters) (string, string) {
 		return "instructions", ""
 	}
 	text := fmt.Sprintf("%s executes %s warp instructions (%s, %s)", e.b(), times(float64(x), float64(y), "fewer", "more"), count(float64(y)), count(float64(x)))
-	most, which := int64(0), program.Class(0)
-	for c := range program.Classes {
+	most, which := int64(0), verdict.Class(0)
+	for c := range verdict.Classes {
 		d := b.Instructions[c] - a.Instructions[c]
 		if (d < 0) == (y < x) && max(d, -d) > max(most, -most) {
-			most, which = d, program.Class(c)
+			most, which = d, verdict.Class(c)
 		}
 	}
 	if share := ratio(most, y-x); share > 0.25 {

@@ -5,8 +5,7 @@ import (
 	"testing"
 
 	"mage/gpu/simt"
-	"mage/gpu/simt/exec"
-	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 )
 
 // of makes an explanation of counters alone.
@@ -22,7 +21,7 @@ func TestDifferences(t *testing.T) {
 	traffic := func(requests, sectors, ideal int64) simt.Traffic {
 		return simt.Traffic{Requests: requests, Sectors: sectors, Ideal: ideal, Bytes: 128 * requests}
 	}
-	integers := func(n int64) (c exec.ClassCounts) { c[program.Integer] = n; return c }
+	integers := func(n int64) (c verdict.ClassCounts) { c[verdict.Integer] = n; return c }
 	for _, k := range []struct {
 		a, b simt.Counters
 		want string // rule: text
@@ -55,8 +54,8 @@ func TestDifferences(t *testing.T) {
 
 // TestThresholds: a remark about one arm begins beyond its threshold.
 func TestThresholds(t *testing.T) {
-	classes := exec.ClassCounts{}
-	classes[program.Integer] = 100
+	classes := verdict.ClassCounts{}
+	classes[verdict.Integer] = 100
 	for _, k := range []struct {
 		rule    string
 		at, far simt.Counters

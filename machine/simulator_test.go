@@ -13,7 +13,7 @@ import (
 
 	"mage/evidence"
 	"mage/experiment"
-	"mage/gpu/simt"
+	"mage/gpu/verdict"
 )
 
 // simulated opens a machine without a GPU and without a compiler.
@@ -63,7 +63,7 @@ shapes = ["small"]
 // TestSimulator: every built-in kernel passes the gate and is counted, twice the
 // same.
 func TestSimulator(t *testing.T) {
-	var first []*simt.Counters
+	var first []*verdict.Counters
 	for n := range 2 {
 		m := simulated(t, Options{})
 		if len(m.Devices) != 2 || m.Devices[1].ID != "simt:0" || m.Devices[1].Backend != "simt" || len(m.Lacking) != 0 {
@@ -73,7 +73,7 @@ func TestSimulator(t *testing.T) {
 		if out.Failures != 0 || len(r.Lines) != 0 || len(r.Record.Entries) != 10 || len(r.Record.Arms) != 2 {
 			t.Fatalf("%d failures, %d lines, %d entries", out.Failures, len(r.Lines), len(r.Record.Entries))
 		}
-		var counters []*simt.Counters
+		var counters []*verdict.Counters
 		for _, e := range r.Record.Entries {
 			if e.Counters == nil || e.Counters.Launches != 1 || len(e.Findings) > 0 || e.Identity.BinaryKind != "ptx" {
 				t.Errorf("%s on %s: counters %+v, findings %v", e.Arm, e.Case, e.Counters, e.Findings)

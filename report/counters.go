@@ -2,7 +2,7 @@ package report
 
 import (
 	"mage/evidence"
-	"mage/gpu/simt"
+	"mage/gpu/verdict"
 )
 
 // CounterResult is what one execution of an arm cost on a case, on a device that
@@ -15,8 +15,8 @@ type CounterResult struct {
 	Device         string `json:"device"`
 	// Failed says why the arm did not pass the gate: a wrong kernel's cost is no
 	// measure of a right one's.
-	Failed   string         `json:"failed,omitempty"`
-	Counters *simt.Counters `json:"counters"`
+	Failed   string            `json:"failed,omitempty"`
+	Counters *verdict.Counters `json:"counters"`
 	// Derived from Counters. ActiveLanes is the mean share of a warp's 32 lanes;
 	// LoadsOverIdeal and StoresOverIdeal are the sectors of 32 bytes moved over the
 	// fewest that could carry the bytes asked for; both are absent without traffic.
@@ -37,7 +37,7 @@ type CounterResult struct {
 type FindingResult struct {
 	Case string `json:"case"`
 	Arm  string `json:"arm"`
-	simt.Finding
+	verdict.Finding
 }
 
 // counters lists what was counted, in the order of cases and arms; of an arm that
@@ -65,7 +65,7 @@ func counters(rec *evidence.Record) []CounterResult {
 	return out
 }
 
-func counterResult(c *simt.Counters) CounterResult {
+func counterResult(c *verdict.Counters) CounterResult {
 	loads := c.GlobalLoads.Sectors + c.AsyncCopies.Sectors
 	return CounterResult{Counters: c, WarpInstructions: c.Instructions.Total(), ActiveLanes: c.ActiveLanes(),
 		LoadSectors: loads, LoadsOverIdeal: over(loads, c.GlobalLoads.Ideal+c.AsyncCopies.Ideal),

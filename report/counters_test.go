@@ -11,19 +11,19 @@ import (
 	"mage/evidence"
 	"mage/gate"
 	"mage/gpu"
-	"mage/gpu/simt"
+	"mage/gpu/verdict"
 	"mage/report"
 	"mage/report/internal/synthetic"
 )
 
 // counted is what a made-up kernel costs, n times over.
-func counted(n int64) *simt.Counters {
-	c := simt.Counters{Launches: 1, Lanes: 30 * n, Branches: n, Divergent: n / 8,
-		GlobalLoads:  simt.Traffic{Requests: n, Sectors: 8 * n, Ideal: 4 * n, Bytes: 128 * n},
-		GlobalStores: simt.Traffic{Requests: n / 2, Sectors: 2 * n, Ideal: 2 * n, Bytes: 64 * n},
-		AsyncCopies:  simt.Traffic{Requests: n, Sectors: 4 * n, Ideal: 4 * n, Bytes: 128 * n},
-		SharedLoads:  simt.Banks{Requests: n, Wavefronts: 5 * n, Ideal: n, Bytes: 128 * n},
-		SharedStores: simt.Banks{Requests: n, Wavefronts: n, Ideal: n, Bytes: 128 * n},
+func counted(n int64) *verdict.Counters {
+	c := verdict.Counters{Launches: 1, Lanes: 30 * n, Branches: n, Divergent: n / 8,
+		GlobalLoads:  verdict.Traffic{Requests: n, Sectors: 8 * n, Ideal: 4 * n, Bytes: 128 * n},
+		GlobalStores: verdict.Traffic{Requests: n / 2, Sectors: 2 * n, Ideal: 2 * n, Bytes: 64 * n},
+		AsyncCopies:  verdict.Traffic{Requests: n, Sectors: 4 * n, Ideal: 4 * n, Bytes: 128 * n},
+		SharedLoads:  verdict.Banks{Requests: n, Wavefronts: 5 * n, Ideal: n, Bytes: 128 * n},
+		SharedStores: verdict.Banks{Requests: n, Wavefronts: n, Ideal: n, Bytes: 128 * n},
 		BytesRead:    256 * n, BytesWritten: 64 * n, FLOPs32: 640 * n, FLOPsMatrix: 320 * n}
 	c.Instructions[0] = n
 	return &c
@@ -52,7 +52,7 @@ func simulated(timed bool) *evidence.Run {
 			if arm == faulty && c == gelu {
 				e.Error = "checks: gelu: out-of-bounds access"
 				e.Gates = append(e.Gates, gate.Result{Stage: "checks", Failure: "gelu: out-of-bounds access"})
-				e.Findings = []simt.Finding{{Kind: "out-of-bounds", Kernel: "gelu", File: "gelu.ptx", Line: 53, Instruction: "ld.global.f32",
+				e.Findings = []verdict.Finding{{Kind: "out-of-bounds", Kernel: "gelu", File: "gelu.ptx", Line: 53, Instruction: "ld.global.f32",
 					Source: "gelu.cu:9", Block: [3]uint32{3, 0, 0}, Thread: [3]uint32{255, 0, 0}, Space: "global", Address: 0x7f0030004b0c,
 					Bytes: 4, Detail: "0 bytes past the end of buffer a (3084 bytes)", Count: 12}}
 			}

@@ -10,6 +10,7 @@ import (
 	"mage/gpu"
 	"mage/gpu/simt"
 	"mage/gpu/simt/exec"
+	"mage/gpu/verdict"
 )
 
 // defect is a small kernel that is wrong, and the same kernel put right. Both get
@@ -17,7 +18,7 @@ import (
 // and run as two blocks of 64 threads with 1 KiB of dynamic shared memory.
 type defect struct {
 	name          string
-	kind          exec.Kind
+	kind          verdict.Kind
 	wrong, right  string
 	detail        string // part of the finding's text
 	line          int    // of the body that the finding names, from 1
@@ -46,68 +47,68 @@ var bodyLine = strings.Count(header+prologue, "\n") + 1
 
 func defects() []defect {
 	return []defect{
-		{name: "read past the end", kind: exec.OutOfBounds, line: 1, thread: [3]uint32{63, 0, 0},
+		{name: "read past the end", kind: verdict.OutOfBounds, line: 1, thread: [3]uint32{63, 0, 0},
 			detail: "0 bytes past the end of an allocation of 256 bytes",
 			wrong:  "ld.global.u32 %r5, [%d6+4];", right: "ld.global.u32 %r5, [%d6];"},
-		{name: "write before the start", kind: exec.OutOfBounds, line: 1, detail: "4 bytes before the start", grid: 1,
+		{name: "write before the start", kind: verdict.OutOfBounds, line: 1, detail: "4 bytes before the start", grid: 1,
 			wrong: "st.global.u32 [%d7+-4], %r1;", right: "st.global.u32 [%d7], %r1;"},
-		{name: "null pointer", kind: exec.OutOfBounds, line: 2, detail: "a null pointer",
+		{name: "null pointer", kind: verdict.OutOfBounds, line: 2, detail: "a null pointer",
 			wrong: "mov.u64 %d9, 0;\nld.global.u32 %r5, [%d9];", right: "mov.u64 %d9, %d1;\nld.global.u32 %r5, [%d9];"},
-		{name: "shared memory past the end", kind: exec.OutOfBounds, line: 1, detail: "there are 1024 bytes",
+		{name: "shared memory past the end", kind: verdict.OutOfBounds, line: 1, detail: "there are 1024 bytes",
 			wrong: "st.shared.u32 [%d5+960], %r1;", right: "st.shared.u32 [%d5+768], %r1;", thread: [3]uint32{16, 0, 0}},
-		{name: "misaligned vector", kind: exec.Misaligned, line: 1, detail: "not a multiple of 8", thread: [3]uint32{1, 0, 0},
+		{name: "misaligned vector", kind: verdict.Misaligned, line: 1, detail: "not a multiple of 8", thread: [3]uint32{1, 0, 0},
 			wrong: "ld.global.v2.u32 {%r5, %r6}, [%d6];",
 			right: "shr.u32 %r7, %r1, 1; mul.wide.u32 %d8, %r7, 8; add.s64 %d8, %d1, %d8;\nld.global.v2.u32 {%r5, %r6}, [%d8];"},
-		{name: "shared memory that nobody wrote", kind: exec.UnwrittenShared, line: 2, detail: "nothing has written",
+		{name: "shared memory that nobody wrote", kind: verdict.UnwrittenShared, line: 2, detail: "nothing has written",
 			wrong: "bar.sync 0;\nld.shared.u32 %r5, [%d5];", right: "st.shared.u32 [%d5], %r1; bar.sync 0;\nld.shared.u32 %r5, [%d5];"},
-		{name: "global memory that nobody wrote", kind: exec.UnwrittenGlobal, line: 1, detail: "nothing has written",
+		{name: "global memory that nobody wrote", kind: verdict.UnwrittenGlobal, line: 1, detail: "nothing has written",
 			wrong: "ld.global.u32 %r5, [%d7];", right: "st.global.u32 [%d7], %r1;\nld.global.u32 %r5, [%d7];", grid: 1},
-		{name: "no barrier between write and read", kind: exec.SharedRace, line: 4, detail: "read after write: thread (1,0,0) wrote it", grid: 1,
+		{name: "no barrier between write and read", kind: verdict.SharedRace, line: 4, detail: "read after write: thread (1,0,0) wrote it", grid: 1,
 			wrong: "xor.b32 %r5, %r1, 1; mul.wide.u32 %d8, %r5, 4; mov.u64 %d9, dyn; add.s64 %d8, %d9, %d8;\nst.shared.u32 [%d5], %r1;\n\nld.shared.u32 %r6, [%d8];",
 			right: "xor.b32 %r5, %r1, 1; mul.wide.u32 %d8, %r5, 4; mov.u64 %d9, dyn; add.s64 %d8, %d9, %d8;\nst.shared.u32 [%d5], %r1;\nbar.sync 0;\nld.shared.u32 %r6, [%d8];"},
-		{name: "a barrier of the warp only", kind: exec.SharedRace, line: 4, detail: "read after write", grid: 1,
+		{name: "a barrier of the warp only", kind: verdict.SharedRace, line: 4, detail: "read after write", grid: 1,
 			wrong: "st.shared.u32 [%d5], 99; bar.sync 0; sub.s32 %r5, 63, %r1; mul.wide.u32 %d8, %r5, 4; mov.u64 %d9, dyn; add.s64 %d8, %d9, %d8;\nst.shared.u32 [%d5], %r1;\nbar.warp.sync 0xffffffff;\nld.shared.u32 %r6, [%d8];",
 			right: "st.shared.u32 [%d5], 99; bar.sync 0; xor.b32 %r5, %r1, 1; mul.wide.u32 %d8, %r5, 4; mov.u64 %d9, dyn; add.s64 %d8, %d9, %d8;\nst.shared.u32 [%d5], %r1;\nbar.warp.sync 0xffffffff;\nld.shared.u32 %r6, [%d8];"},
-		{name: "a buffer overwritten while it is read", kind: exec.SharedRace, line: 5, detail: "write after read", grid: 1,
+		{name: "a buffer overwritten while it is read", kind: verdict.SharedRace, line: 5, detail: "write after read", grid: 1,
 			wrong: "st.shared.u32 [%d5], %r1;\nbar.sync 0;\nld.shared.u32 %r6, [dyn];\n\nst.shared.u32 [%d5], %r3;",
 			right: "st.shared.u32 [%d5], %r1;\nbar.sync 0;\nld.shared.u32 %r6, [dyn];\nbar.sync 0;\nst.shared.u32 [%d5], %r3;"},
-		{name: "two threads write one word", kind: exec.SharedRace, line: 1, detail: "write after write", grid: 1,
+		{name: "two threads write one word", kind: verdict.SharedRace, line: 1, detail: "write after write", grid: 1,
 			wrong: "st.shared.u32 [dyn], %r1;", right: "st.shared.u32 [dyn], %r3;", thread: [3]uint32{1, 0, 0}},
-		{name: "a sum without atomics", kind: exec.SharedRace, line: 3, detail: "race in shared memory", grid: 1,
+		{name: "a sum without atomics", kind: verdict.SharedRace, line: 3, detail: "race in shared memory", grid: 1,
 			wrong: "st.shared.u32 [dyn], 0; bar.sync 0;\n\nld.shared.u32 %r5, [dyn]; add.s32 %r5, %r5, %r1; st.shared.u32 [dyn], %r5;",
 			right: "st.shared.u32 [dyn], 0; bar.sync 0;\n\nred.shared.add.u32 [dyn], %r1;"},
-		{name: "blocks write one word", kind: exec.GlobalRace, line: 1, detail: "write after write",
+		{name: "blocks write one word", kind: verdict.GlobalRace, line: 1, detail: "write after write",
 			wrong: "st.global.u32 [%d2], %r4;", right: "atom.global.exch.b32 %r5, [%d2], %r4;"},
-		{name: "a block reads what another writes", kind: exec.GlobalRace, line: 3, detail: "read after write: block (0,0,0) wrote it", filled: true, block: [3]uint32{1, 0, 0},
+		{name: "a block reads what another writes", kind: verdict.GlobalRace, line: 3, detail: "read after write: block (0,0,0) wrote it", filled: true, block: [3]uint32{1, 0, 0},
 			wrong: "mad.lo.s32 %r5, %r2, -64, 64; add.s32 %r5, %r5, %r1; mul.wide.s32 %d8, %r5, 4; add.s64 %d8, %d2, %d8;\nst.global.u32 [%d7], %r1;\nld.global.u32 %r6, [%d8];",
 			right: "mad.lo.s32 %r5, %r2, -64, 64; add.s32 %r5, %r5, %r1; mul.wide.s32 %d8, %r5, 4; add.s64 %d8, %d2, %d8;\nst.global.u32 [%d7], %r1;\nld.global.u32 %r6, [%d7];"},
-		{name: "a barrier that half a warp reaches", kind: exec.DivergentBarrier, line: 3, detail: "divergent barrier: lanes 0xffff of the warp", hangs: true,
+		{name: "a barrier that half a warp reaches", kind: verdict.DivergentBarrier, line: 3, detail: "divergent barrier: lanes 0xffff of the warp", hangs: true,
 			wrong: "setp.lt.u32 %p1, %r1, 16;\n@!%p1 bra DONE;\nbar.sync 0;\nDONE: bar.sync 0;",
 			right: "setp.lt.u32 %p1, %r1, 16;\n@!%p1 bra DONE;\nadd.s32 %r5, %r1, 1;\nDONE: bar.sync 0;"},
-		{name: "a copy that is not waited for", kind: exec.MissingWait, line: 3, detail: "before the cp.async",
+		{name: "a copy that is not waited for", kind: verdict.MissingWait, line: 3, detail: "before the cp.async",
 			wrong: "cp.async.ca.shared.global [%d5], [%d6], 4; cp.async.commit_group;\n\nld.shared.u32 %r5, [%d5];",
 			right: "cp.async.ca.shared.global [%d5], [%d6], 4; cp.async.commit_group;\ncp.async.wait_group 0;\nld.shared.u32 %r5, [%d5];"},
-		{name: "a copy of which the wrong group is waited for", kind: exec.MissingWait, line: 3, detail: "before the cp.async",
+		{name: "a copy of which the wrong group is waited for", kind: verdict.MissingWait, line: 3, detail: "before the cp.async",
 			wrong: "cp.async.ca.shared.global [%d5], [%d6], 4; cp.async.commit_group; cp.async.ca.shared.global [%d5+256], [%d6], 4; cp.async.commit_group;\ncp.async.wait_group 1;\nld.shared.u32 %r5, [%d5+256];",
 			right: "cp.async.ca.shared.global [%d5], [%d6], 4; cp.async.commit_group; cp.async.ca.shared.global [%d5+256], [%d6], 4; cp.async.commit_group;\ncp.async.wait_group 1;\nld.shared.u32 %r5, [%d5];"},
-		{name: "a copy waited for by its own thread only", kind: exec.SharedRace, line: 4, detail: "read after write", grid: 1,
+		{name: "a copy waited for by its own thread only", kind: verdict.SharedRace, line: 4, detail: "read after write", grid: 1,
 			wrong: "st.shared.u32 [%d5], 99; bar.sync 0; cp.async.ca.shared.global [%d5], [%d6], 4; cp.async.wait_all;\nxor.b32 %r5, %r1, 32; mul.wide.u32 %d8, %r5, 4; mov.u64 %d9, dyn; add.s64 %d8, %d9, %d8;\nbar.warp.sync -1;\nld.shared.u32 %r6, [%d8];",
 			right: "st.shared.u32 [%d5], 99; bar.sync 0; cp.async.ca.shared.global [%d5], [%d6], 4; cp.async.wait_all;\nxor.b32 %r5, %r1, 32; mul.wide.u32 %d8, %r5, 4; mov.u64 %d9, dyn; add.s64 %d8, %d9, %d8;\nbar.sync 0;\nld.shared.u32 %r6, [%d8];"},
-		{name: "a shuffle with a lane that is elsewhere", kind: exec.InvalidLanes, line: 2, detail: "member mask",
+		{name: "a shuffle with a lane that is elsewhere", kind: verdict.InvalidLanes, line: 2, detail: "member mask",
 			wrong: "setp.lt.u32 %p1, %r1, 16;\n@%p1 shfl.sync.idx.b32 %r5, %r1, 0, 31, 0xffffffff;",
 			right: "setp.lt.u32 %p1, %r1, 16;\n@%p1 shfl.sync.idx.b32 %r5, %r1, 0, 31, 0x0000ffff;"},
-		{name: "a barrier for more warps than there are", kind: exec.Deadlock, line: 2, detail: "warp 0 (lanes 0xffffffff) waits for barrier 1", hangs: true,
+		{name: "a barrier for more warps than there are", kind: verdict.Deadlock, line: 2, detail: "warp 0 (lanes 0xffffffff) waits for barrier 1", hangs: true,
 			wrong: "setp.lt.u32 %p1, %r1, 32;\n@%p1 bar.sync 1, 64;", right: "setp.lt.u32 %p1, %r1, 32;\n@%p1 bar.sync 1, 32;"},
-		{name: "an mbarrier that is not waited for", kind: exec.SharedRace, line: 4, detail: "read after write", grid: 1,
+		{name: "an mbarrier that is not waited for", kind: verdict.SharedRace, line: 4, detail: "read after write", grid: 1,
 			wrong: mbarrierStart + "st.shared.u32 [%d5+64], 99; bar.sync 0; st.shared.u32 [%d5+64], %r1;\nmbarrier.arrive.shared.b64 %d10, [dyn];\n\nld.shared.u32 %r6, [%d8+64];",
 			right: mbarrierStart + "st.shared.u32 [%d5+64], 99; bar.sync 0; st.shared.u32 [%d5+64], %r1;\nmbarrier.arrive.shared.b64 %d10, [dyn];\nW: mbarrier.try_wait.parity.shared.b64 %p2, [dyn], 0; @!%p2 bra W;\nld.shared.u32 %r6, [%d8+64];"},
-		{name: "a copy that an mbarrier does not announce", kind: exec.SharedRace, line: 4, detail: "read after write", grid: 1,
+		{name: "a copy that an mbarrier does not announce", kind: verdict.SharedRace, line: 4, detail: "read after write", grid: 1,
 			wrong: mbarrierStart + "st.shared.u32 [%d5+64], 99; bar.sync 0; cp.async.ca.shared.global [%d5+64], [%d6], 4; cp.async.wait_all;\n\n\nld.shared.u32 %r6, [%d8+64];",
 			right: mbarrierStart + "st.shared.u32 [%d5+64], 99; bar.sync 0; cp.async.ca.shared.global [%d5+64], [%d6], 4;\ncp.async.mbarrier.arrive.noinc.shared.b64 [dyn];\nW: mbarrier.test_wait.parity.shared.b64 %p2, [dyn], 0; @!%p2 bra W;\nld.shared.u32 %r6, [%d8+64];"},
-		{name: "an mbarrier that expects one more", kind: exec.Deadlock, line: 2, detail: "lacks 1 arrivals and 0 bytes", hangs: true, grid: 1,
+		{name: "an mbarrier that expects one more", kind: verdict.Deadlock, line: 2, detail: "lacks 1 arrivals and 0 bytes", hangs: true, grid: 1,
 			wrong: mbarrierStart + "mov.u32 %r5, 65; @%p1 mbarrier.init.shared.b64 [dyn], %r5; bar.sync 0; mbarrier.arrive.shared.b64 %d10, [dyn];\nW: mbarrier.test_wait.shared.b64 %p2, [dyn], %d10; @!%p2 bra W;",
 			right: mbarrierStart + "mbarrier.arrive.shared.b64 %d10, [dyn];\nW: mbarrier.test_wait.shared.b64 %p2, [dyn], %d10; @!%p2 bra W;"},
-		{name: "constant memory is written", kind: exec.WriteToConstant, line: 2, detail: "variable table",
+		{name: "constant memory is written", kind: verdict.WriteToConstant, line: 2, detail: "variable table",
 			wrong: "mov.u64 %d9, table;\nst.global.u32 [%d9], %r1;", right: "mov.u64 %d9, table;\nld.const.u32 %r5, [%d9];"},
 	}
 }
@@ -160,7 +161,7 @@ func TestChecksReportDefectsAndNothingElse(t *testing.T) {
 				t.Errorf("block %v, want %v", f.Block, d.block)
 			}
 			for _, f := range found {
-				if f.Kind != d.kind && !(d.hangs && f.Kind == exec.Deadlock) {
+				if f.Kind != d.kind && !(d.hangs && f.Kind == verdict.Deadlock) {
 					t.Errorf("also found: %v", f)
 				}
 			}

@@ -27,6 +27,7 @@ func TestMemoryAndControl(t *testing.T) {
 	own := "ld.param.u64 %d4, [out]; mov.u32 %r3, %tid.x; mul.wide.u32 %d5, %r3, 8; add.s64 %d4, %d4, %d5; "
 	check(t, []snippet{
 		{tid + "mov.u64 %d4, frame; st.local.u32 [%d4+8], %r2; ld.local.u32 %r1, [%d4+8];", func(i int) uint64 { return uint64(i) }},
+		{"mov.u64 %d4, frame; ld.local.u32 %r1, [%d4+4];", constant(0xcdcdcdcd)}, // nobody wrote it
 		{tid + "mov.u64 %d4, frame; cvta.local.u64 %d5, %d4; st.u32 [%d5], %r2; ld.u32 %r1, [%d5];", func(i int) uint64 { return uint64(i) }},
 		{tid + "cvta.shared.u64 %d5, %d3; st.u32 [%d5], %r2; ld.shared.u32 %r1, [%d3];", func(i int) uint64 { return uint64(i) }},
 		{tid + "st.shared.u32 [%d3], -2; ld.shared.s8 %r1, [%d3];", constant(0xfffffffe)},

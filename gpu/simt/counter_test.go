@@ -8,7 +8,7 @@ import (
 	"mage/contract"
 	"mage/gpu"
 	"mage/gpu/simt"
-	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 	"mage/kernels"
 )
 
@@ -103,13 +103,13 @@ ret; }`)
 	want := simt.Counters{Launches: 1, Blocks: 2, Warps: 4, Threads: 96,
 		Lanes: 2 * (6*48 + 32 + 2*16), Branches: 4, Divergent: 2, Barriers: 4,
 		GlobalAtomics: 4, AtomicOperations: 96, FLOPs32: 2 * 3 * 16, BytesRead: 0, BytesWritten: 4}
-	want.Instructions[program.Movement] = 4
-	want.Instructions[program.Comparison] = 4
-	want.Instructions[program.Control] = 8
-	want.Instructions[program.Float32] = 4
-	want.Instructions[program.Synchronisation] = 4
-	want.Instructions[program.ParamAccess] = 4
-	want.Instructions[program.AtomicAccess] = 4
+	want.Instructions[verdict.Movement] = 4
+	want.Instructions[verdict.Comparison] = 4
+	want.Instructions[verdict.Control] = 8
+	want.Instructions[verdict.Float32] = 4
+	want.Instructions[verdict.Synchronisation] = 4
+	want.Instructions[verdict.ParamAccess] = 4
+	want.Instructions[verdict.AtomicAccess] = 4
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("%+v\nwant %+v", c, want)
 	}

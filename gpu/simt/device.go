@@ -8,23 +8,20 @@ import (
 	"mage/gpu"
 	"mage/gpu/simt/exec"
 	"mage/gpu/simt/memory"
+	"mage/gpu/verdict"
 	"mage/unavailable"
 )
 
-// Counters are what launches cost; see the fields.
-type Counters = exec.Counters
-
-// Traffic and Banks are parts of Counters.
+// The parts of a verdict on launches.
 type (
-	Traffic = exec.Traffic
-	Banks   = exec.Banks
+	Counters = verdict.Counters
+	Traffic  = verdict.Traffic
+	Banks    = verdict.Banks
+	Finding  = verdict.Finding
 )
 
 // Site is one instruction of a kernel and what it cost.
 type Site = exec.Site
-
-// Finding is a defect that a launch showed.
-type Finding = exec.Finding
 
 // Options say what device to simulate. The zero value is ready for use.
 type Options struct {

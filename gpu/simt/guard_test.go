@@ -7,7 +7,7 @@ import (
 
 	"mage/gpu"
 	"mage/gpu/simt"
-	"mage/gpu/simt/exec"
+	"mage/gpu/verdict"
 )
 
 // storeAt stores 7 at out + offset.
@@ -43,7 +43,7 @@ func TestGuardZones(t *testing.T) {
 		if x.want == "" && (err != nil || len(found) > 0) {
 			t.Errorf("offset %d: %v", x.offset, err)
 		}
-		if x.want != "" && (err == nil || len(found) != 1 || found[0].Kind != exec.OutOfBounds || !strings.Contains(found[0].Detail, x.want)) {
+		if x.want != "" && (err == nil || len(found) != 1 || found[0].Kind != verdict.OutOfBounds || !strings.Contains(found[0].Detail, x.want)) {
 			t.Errorf("offset %d: %v, findings %+v, want %q", x.offset, err, found, x.want)
 		}
 		all := make([]byte, size+2*guard)

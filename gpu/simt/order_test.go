@@ -7,7 +7,7 @@ import (
 
 	"mage/gpu"
 	"mage/gpu/simt"
-	"mage/gpu/simt/exec"
+	"mage/gpu/verdict"
 )
 
 // TestBlocksThatPublish: work that is published by a fence and an atomic, or by a
@@ -43,7 +43,7 @@ st.global.u32 [%%d1+4], %%r5; ret; }`
 				t.Errorf("%s: the sum is %d", publish, got[1])
 			}
 			found, _ := errors.AsType[*simt.CheckError](err)
-			if right && err != nil || !right && (found == nil || found.Findings[0].Kind != exec.GlobalRace) {
+			if right && err != nil || !right && (found == nil || found.Findings[0].Kind != verdict.GlobalRace) {
 				t.Errorf("%s: %v", publish, err)
 				break
 			}

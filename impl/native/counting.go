@@ -1,16 +1,16 @@
 package native
 
 import (
-	"mage/gpu/simt"
+	"mage/gpu/verdict"
 	"mage/impl"
 )
 
 // counter is a device that counts what it executes instead of timing it.
 // *simt.Device is one.
 type counter interface {
-	Counters() simt.Counters
+	Counters() verdict.Counters
 	ResetCounters()
-	Findings() []simt.Finding
+	Findings() []verdict.Finding
 }
 
 // counting is an operation on such a device. It has the device's counters to
@@ -18,8 +18,8 @@ type counter interface {
 type counting struct {
 	*operation
 	device   counter
-	counters simt.Counters
-	findings []simt.Finding
+	counters verdict.Counters
+	findings []verdict.Finding
 }
 
 var _ impl.Counting = (*counting)(nil)
@@ -43,5 +43,5 @@ func (c *counting) Run() error {
 	return err
 }
 
-func (c *counting) Counters() simt.Counters  { return c.counters }
-func (c *counting) Findings() []simt.Finding { return c.findings }
+func (c *counting) Counters() verdict.Counters  { return c.counters }
+func (c *counting) Findings() []verdict.Finding { return c.findings }

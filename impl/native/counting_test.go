@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"mage/gpu/simt"
+	"mage/gpu/verdict"
 	"mage/impl"
 	"mage/kernels"
 )
@@ -65,10 +66,10 @@ func TestCounting(t *testing.T) {
 	past := openCase(t, open(t, o, pastTheEnd(t)), test, test.inputs(t, 1)).(impl.Counting)
 	defer good.Close()
 	defer past.Close()
-	if good.Counters() != (simt.Counters{}) || good.Findings() != nil {
+	if good.Counters() != (verdict.Counters{}) || good.Findings() != nil {
 		t.Error("something was counted before the first run")
 	}
-	var first simt.Counters
+	var first verdict.Counters
 	for n := range 3 {
 		if err := good.Run(); err != nil {
 			t.Fatal(err)

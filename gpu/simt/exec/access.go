@@ -7,6 +7,7 @@ import (
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/memory"
 	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 )
 
 var little = binary.LittleEndian
@@ -62,22 +63,22 @@ func (w *warp) globalBounds(pc int, in *program.Inst, address uint64, n, align, 
 			b.cache[pc] = a
 		}
 	}
-	f := Finding{Space: program.Global.String(), Address: address, Bytes: n}
+	f := verdict.Finding{Space: program.Global.String(), Address: address, Bytes: n}
 	switch {
 	case a == nil:
-		f.Kind, f.Detail = OutOfBounds, b.launch.Memory.Describe(address)
+		f.Kind, f.Detail = verdict.OutOfBounds, b.launch.Memory.Describe(address)
 		b.report(in, w, lane, f, "")
 		return nil
 	case address&uint64(align-1) != 0:
-		f.Kind, f.Detail = Misaligned, fmt.Sprintf("the address is not a multiple of %d", align)
+		f.Kind, f.Detail = verdict.Misaligned, fmt.Sprintf("the address is not a multiple of %d", align)
 		b.report(in, w, lane, f, "")
 		return nil
 	case uint64(n) > uint64(a.Size)-(address-a.Base):
-		f.Kind, f.Detail = OutOfBounds, "it passes the end of "+a.Describe()
+		f.Kind, f.Detail = verdict.OutOfBounds, "it passes the end of "+a.Describe()
 		b.report(in, w, lane, f, "")
 		return nil
 	case write && a.ReadOnly:
-		f.Kind, f.Detail = WriteToConstant, "constant memory is written: "+a.Name
+		f.Kind, f.Detail = verdict.WriteToConstant, "constant memory is written: "+a.Name
 		b.report(in, w, lane, f, "")
 		return nil
 	}
@@ -98,19 +99,19 @@ func (w *warp) bounds(in *program.Inst, s program.Space, at uint64, n, align, la
 }
 
 func (w *warp) outside(in *program.Inst, s program.Space, at uint64, n, align, lane, size int) bool {
-	f := Finding{Kind: OutOfBounds, Space: s.String(), Address: at, Bytes: n,
+	f := verdict.Finding{Kind: verdict.OutOfBounds, Space: s.String(), Address: at, Bytes: n,
 		Detail: fmt.Sprintf("there are %d bytes", size)}
 	if at%uint64(align) == 0 {
 		w.block.report(in, w, lane, f, "")
 		return false
 	}
-	f.Kind, f.Detail = Misaligned, fmt.Sprintf("the address is not a multiple of %d", align)
+	f.Kind, f.Detail = verdict.Misaligned, fmt.Sprintf("the address is not a multiple of %d", align)
 	w.block.report(in, w, lane, f, "")
 	return false
 }
 
-func globalFinding(k Kind, a *memory.Allocation, at int64, n int, detail string) Finding {
-	return Finding{Kind: k, Space: program.Global.String(), Address: a.Base + uint64(at), Bytes: n, Detail: detail}
+func globalFinding(k verdict.Kind, a *memory.Allocation, at int64, n int, detail string) verdict.Finding {
+	return verdict.Finding{Kind: k, Space: program.Global.String(), Address: a.Base + uint64(at), Bytes: n, Detail: detail}
 }
 
 func (w *warp) globalRace(in *program.Inst, a *memory.Allocation, g uint64, n, lane int, c memory.Conflict, other uint32) {
@@ -127,7 +128,7 @@ func (w *warp) globalRace(in *program.Inst, a *memory.Allocation, g uint64, n, l
 	case memory.WriteAfterWrite:
 		what = "write after write"
 	}
-	b.report(in, w, lane, globalFinding(GlobalRace, a, int64(g<<b.run.shift), n,
+	b.report(in, w, lane, globalFinding(verdict.GlobalRace, a, int64(g<<b.run.shift), n,
 		fmt.Sprintf("race in global memory, %s: %s %s it in the same launch, in no order", what, who, did)), what)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 )
 
 func firstLane(mask uint32) int { return bits.TrailingZeros32(mask) }
@@ -18,10 +19,10 @@ func (w *warp) members(in *program.Inst, mask uint32) {
 	lane := firstLane(mask)
 	want := lanes.At[uint32](&w.file, in.Warp.Members)[lane] & (w.lanes &^ w.exited)
 	if want&^mask != 0 {
-		w.block.report(in, w, lane, Finding{Kind: InvalidLanes,
+		w.block.report(in, w, lane, verdict.Finding{Kind: verdict.InvalidLanes,
 			Detail: fmt.Sprintf("the member mask names lanes %#x, of which only %#x execute this together", want, mask)}, "")
 	} else if want>>lane&1 == 0 {
-		w.block.report(in, w, lane, Finding{Kind: InvalidLanes,
+		w.block.report(in, w, lane, verdict.Finding{Kind: verdict.InvalidLanes,
 			Detail: fmt.Sprintf("the member mask %#x lacks the lane that executes it", want)}, "")
 	}
 }
@@ -101,7 +102,7 @@ func (w *warp) shuffle(in *program.Inst, mask uint32) {
 	})
 	w.predicate(in.Warp.Predicate, mask, p)
 	if bad >= 0 {
-		w.block.report(in, w, bad, Finding{Kind: InvalidLanes, Detail: "a shuffle reads from a lane that does not take part"}, "source")
+		w.block.report(in, w, bad, verdict.Finding{Kind: verdict.InvalidLanes, Detail: "a shuffle reads from a lane that does not take part"}, "source")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/memory"
 	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 )
 
 // asyncCopies are the copies of a warp that have not been waited for. Their bytes
@@ -125,7 +126,7 @@ func (w *warp) globalRead(in *program.Inst, a *memory.Allocation, at int64, n, l
 		return
 	}
 	if a.Unwritten(at, int64(n)) {
-		b.report(in, w, lane, globalFinding(UnwrittenGlobal, a, at, n, "global memory that nothing has written is read"), "")
+		b.report(in, w, lane, globalFinding(verdict.UnwrittenGlobal, a, at, n, "global memory that nothing has written is read"), "")
 	}
 	for g := uint64(at) >> b.run.shift; g <= uint64(at+int64(n)-1)>>b.run.shift; g++ {
 		if c, other := a.Read(g, &b.access, strong); c != memory.None {

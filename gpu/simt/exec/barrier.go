@@ -7,6 +7,7 @@ import (
 
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 )
 
 // maxBarriers is what a block has (PTX manual, bar).
@@ -37,7 +38,7 @@ func (w *warp) arrive(p *path, in *program.Inst, mask uint32) {
 	}
 	r := &b.bars[n]
 	if live := w.lanes &^ w.exited; in.Warp.Aligned && mask != live {
-		b.report(in, w, firstLane(mask), Finding{Kind: DivergentBarrier,
+		b.report(in, w, firstLane(mask), verdict.Finding{Kind: verdict.DivergentBarrier,
 			Detail: fmt.Sprintf("divergent barrier: lanes %#x of the warp arrive, %#x have not exited", mask, live)}, "")
 	}
 	threads := 0
@@ -45,7 +46,7 @@ func (w *warp) arrive(p *path, in *program.Inst, mask uint32) {
 		threads = int(lanes.At[uint32](&w.file, in.Warp.Threads)[firstLane(mask)])
 	}
 	if r.used && r.threads != threads {
-		b.report(in, w, firstLane(mask), Finding{Kind: DivergentBarrier,
+		b.report(in, w, firstLane(mask), verdict.Finding{Kind: verdict.DivergentBarrier,
 			Detail: fmt.Sprintf("barrier %d is waited for by %s and by %s threads", n, all(r.threads), all(threads))}, "count")
 	}
 	r.used, r.threads = true, threads
@@ -208,5 +209,5 @@ func (b *block) deadlock() error {
 	if first == nil {
 		return fmt.Errorf("kernel %s: no warp can run", b.launch.Program.Name)
 	}
-	return b.halt(first, of, lane, Deadlock, "deadlock: "+strings.Join(waits, "; "))
+	return b.halt(first, of, lane, verdict.Deadlock, "deadlock: "+strings.Join(waits, "; "))
 }

@@ -1,11 +1,13 @@
 package exec
 
 import (
+	"bytes"
 	"fmt"
 
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/memory"
 	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 )
 
 // block is a thread block. A worker reuses one for all that it executes.
@@ -13,7 +15,7 @@ type block struct {
 	launch   *Launch
 	run      *running
 	code     []program.Inst
-	counters Counters
+	counters verdict.Counters
 	sites    []Site // per instruction; nil when nobody asked
 	checked  bool
 
@@ -23,6 +25,7 @@ type block struct {
 	warps   []warp
 	shared  []byte
 	local   []byte // of every thread, one after the other
+	unset   []byte // what local holds at the start of a block
 	shadow  sharedShadow
 	bars    [maxBarriers]barrier
 	// mbarriers are what is known of times, by address.
@@ -46,6 +49,7 @@ func newBlock(r *running) *block {
 		threads: int(l.Block[0] * l.Block[1] * l.Block[2])}
 	b.shared = make([]byte, p.DynamicOffset+l.Dynamic)
 	b.local = make([]byte, p.LocalBytes*b.threads)
+	b.unset = bytes.Repeat([]byte{memory.Unwritten}, len(b.local))
 	b.cache = make([]*memory.Allocation, len(p.Code))
 	b.patterns = make([]*pattern, len(p.Code))
 	b.warps = make([]warp, (b.threads+lanes.Width-1)/lanes.Width)
@@ -81,7 +85,7 @@ func (b *block) start(n uint64) {
 	b.printed = nil
 	b.err = nil
 	clear(b.shared)
-	clear(b.local)
+	copy(b.local, b.unset)
 	clear(b.mbarriers)
 	b.shadow.reset()
 	for i := range b.bars {
@@ -153,7 +157,7 @@ func (b *block) endless() error {
 		w := &b.warps[i]
 		for _, p := range append(w.ready, w.current) {
 			if p != nil {
-				return b.halt(&b.code[min(p.pc, len(b.code)-1)], w, firstLane(p.mask), Endless, detail)
+				return b.halt(&b.code[min(p.pc, len(b.code)-1)], w, firstLane(p.mask), verdict.Endless, detail)
 			}
 		}
 	}
@@ -161,15 +165,15 @@ func (b *block) endless() error {
 }
 
 // halt reports what keeps a kernel from going on, and returns it as an error.
-func (b *block) halt(in *program.Inst, w *warp, lane int, k Kind, detail string) error {
-	f := b.describe(in, w, lane, Finding{Kind: k, Detail: detail})
+func (b *block) halt(in *program.Inst, w *warp, lane int, k verdict.Kind, detail string) error {
+	f := b.describe(in, w, lane, verdict.Finding{Kind: k, Detail: detail})
 	b.run.findings.add(f, "")
 	return &Error{f}
 }
 
 // failure is the error of a kernel that cannot go on.
 func (b *block) failure(in *program.Inst, w *warp, lane int, format string, args ...any) error {
-	return &Error{b.describe(in, w, lane, Finding{Detail: fmt.Sprintf(format, args...)})}
+	return &Error{b.describe(in, w, lane, verdict.Finding{Detail: fmt.Sprintf(format, args...)})}
 }
 
 // thread is the index of a lane within the block.

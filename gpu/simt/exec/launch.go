@@ -10,6 +10,7 @@ import (
 
 	"mage/gpu/simt/memory"
 	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 )
 
 // Launch is one execution of a kernel.
@@ -36,14 +37,14 @@ type Launch struct {
 const defaultMaxInstructions = 1 << 29
 
 // Error says why a kernel could not go on.
-type Error struct{ Finding Finding }
+type Error struct{ Finding verdict.Finding }
 
 func (e *Error) Error() string { return "kernel " + e.Finding.String() }
 
 // Result is what a launch cost and what was found wrong.
 type Result struct {
-	Counters Counters
-	Findings []Finding
+	Counters verdict.Counters
+	Findings []verdict.Finding
 	Sites    []Site // if asked for, those that were executed, by line
 	Printed  []byte // by printf, in order of blocks
 }
@@ -63,7 +64,7 @@ type running struct {
 
 	mu    sync.Mutex
 	err   error // of block failed
-	total Counters
+	total verdict.Counters
 	sites []Site
 	texts []printedBlock
 }
@@ -116,7 +117,7 @@ func (l *Launch) Run() (Result, error) {
 		}
 	}
 	r.total.Launches = 1
-	return Result{r.total, r.findings.sorted(), r.sites, inOrder(r.texts)}, r.err
+	return Result{r.total, r.findings.sorted(), r.sites, joined(r.texts)}, r.err
 }
 
 // work executes blocks until there is none left.

@@ -7,6 +7,7 @@ import (
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/memory"
 	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 )
 
 func (w *warp) load(pc int, in *program.Inst, mask uint32) {
@@ -43,7 +44,7 @@ func (w *warp) loadGlobal(pc int, in *program.Inst, at *[lanes.Width]uint64, mas
 	b := w.block
 	m := in.Memory
 	n := m.Size * len(m.Elements)
-	if in.Class != program.ParamAccess {
+	if in.Class != verdict.ParamAccess {
 		b.countGlobal(&b.counters.GlobalLoads, pc, at, mask, n)
 	}
 	if w.loadWords(pc, in, at, mask) {
@@ -142,7 +143,7 @@ func (w *warp) loadLocal(in *program.Inst, at *[lanes.Width]uint64, mask uint32)
 	b := w.block
 	m := in.Memory
 	n := m.Size * len(m.Elements)
-	b.counters.LocalLoads.local(mask, n)
+	countLocal(&b.counters.LocalLoads, mask, n)
 	size := b.launch.Program.LocalBytes
 	for lane := range lanes.Width {
 		if mask>>lane&1 == 0 {

@@ -5,6 +5,7 @@ import (
 
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 )
 
 // moveMatrix is ldmatrix and stmatrix: rows of eight 16-bit elements whose
@@ -24,7 +25,7 @@ func (w *warp) moveMatrix(pc int, in *program.Inst, mask uint32) {
 		b.countShared(&b.counters.SharedLoads, pc, at, rows, 16)
 	}
 	if mask != w.lanes&^w.exited || mask != lanes.Full {
-		b.report(in, w, firstLane(mask), Finding{Kind: InvalidLanes, Detail: "a matrix instruction needs all lanes of the warp"}, "")
+		b.report(in, w, firstLane(mask), verdict.Finding{Kind: verdict.InvalidLanes, Detail: "a matrix instruction needs all lanes of the warp"}, "")
 	}
 	for k, reg := range s.DRegs {
 		var matrix [8][16]byte
@@ -82,7 +83,7 @@ func (w *warp) moveMatrix(pc int, in *program.Inst, mask uint32) {
 func (w *warp) multiply(in *program.Inst, mask uint32) {
 	s := in.Matrix
 	if mask != lanes.Full {
-		w.block.report(in, w, firstLane(mask), Finding{Kind: InvalidLanes, Detail: "a matrix instruction needs all lanes of the warp"}, "")
+		w.block.report(in, w, firstLane(mask), verdict.Finding{Kind: verdict.InvalidLanes, Detail: "a matrix instruction needs all lanes of the warp"}, "")
 	}
 	if s.A == "f64" {
 		w.multiply64(s)

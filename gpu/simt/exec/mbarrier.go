@@ -5,6 +5,7 @@ import (
 
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 )
 
 // mbarrierTimes are what the warps that arrive at an mbarrier have seen: of the
@@ -26,7 +27,7 @@ func (w *warp) mbarrier(in *program.Inst, mask uint32) {
 			continue
 		}
 		if masks[program.Shared]&bit == 0 {
-			b.report(in, w, lane, Finding{Kind: OutOfBounds, Space: program.Global.String(), Address: w.at[lane], Bytes: 8,
+			b.report(in, w, lane, verdict.Finding{Kind: verdict.OutOfBounds, Space: program.Global.String(), Address: w.at[lane], Bytes: 8,
 				Detail: "an mbarrier lies in shared memory"}, "")
 			continue
 		}
@@ -69,7 +70,7 @@ func (w *warp) checkMbarrier(in *program.Inst, at uint32, lane int) bool {
 	s := &b.shadow
 	g := at >> s.shift
 	if s.wrote[g] == 0 {
-		b.report(in, w, lane, w.sharedFinding(UnwrittenShared, g, 8, "an mbarrier that was not initialised is used"), "")
+		b.report(in, w, lane, w.sharedFinding(verdict.UnwrittenShared, g, 8, "an mbarrier that was not initialised is used"), "")
 		return true
 	}
 	if op != "test_wait" && op != "try_wait" {
@@ -181,7 +182,7 @@ func (b *block) stalled() error {
 			continue
 		}
 		p := program.DecodePhase(fetch(b.shared[w.at[w.waitingLane]:], 8))
-		return b.halt(w.waiting, w, w.waitingLane, Deadlock, fmt.Sprintf("deadlock: warp %d waits for ever at an mbarrier that lacks %d arrivals and %d bytes", i, p.Pending, p.Bytes))
+		return b.halt(w.waiting, w, w.waitingLane, verdict.Deadlock, fmt.Sprintf("deadlock: warp %d waits for ever at an mbarrier that lacks %d arrivals and %d bytes", i, p.Pending, p.Bytes))
 	}
 	return b.endless()
 }

@@ -3,6 +3,7 @@ package exec
 import (
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 )
 
 // pattern remembers what an instruction's accesses cost, by the distances of its
@@ -46,7 +47,7 @@ func (p *pattern) remember(at *[lanes.Width]uint64, mask uint32, within uint64) 
 }
 
 // countGlobal adds an access of n bytes per lane by the instruction at pc.
-func (b *block) countGlobal(t *Traffic, pc int, at *[lanes.Width]uint64, mask uint32, n int) {
+func (b *block) countGlobal(t *verdict.Traffic, pc int, at *[lanes.Width]uint64, mask uint32, n int) {
 	if b.sites == nil {
 		b.addGlobal(t, pc, at, mask, n)
 		return
@@ -55,14 +56,14 @@ func (b *block) countGlobal(t *Traffic, pc int, at *[lanes.Width]uint64, mask ui
 	b.addGlobal(t, pc, at, mask, n)
 	s := &b.sites[pc]
 	s.distance(at, mask)
-	s.Global.add(t.since(before))
+	s.Global.Add(t.Since(before))
 }
 
-func (b *block) addGlobal(t *Traffic, pc int, at *[lanes.Width]uint64, mask uint32, n int) {
+func (b *block) addGlobal(t *verdict.Traffic, pc int, at *[lanes.Width]uint64, mask uint32, n int) {
 	p := b.patternAt(pc)
 	if mask == 0 || !p.matches(at, mask, sectorBytes-1) {
 		before := *t
-		t.request(at, mask, n)
+		countRequest(t, at, mask, n)
 		if mask != 0 {
 			p.remember(at, mask, sectorBytes-1)
 			p.cost, p.ideal = t.Sectors-before.Sectors, t.Ideal-before.Ideal
@@ -76,7 +77,7 @@ func (b *block) addGlobal(t *Traffic, pc int, at *[lanes.Width]uint64, mask uint
 }
 
 // countShared is countGlobal for shared memory, whose banks repeat every word.
-func (b *block) countShared(c *Banks, pc int, at *[lanes.Width]uint64, mask uint32, n int) {
+func (b *block) countShared(c *verdict.Banks, pc int, at *[lanes.Width]uint64, mask uint32, n int) {
 	if b.sites == nil {
 		b.addShared(c, pc, at, mask, n)
 		return
@@ -85,18 +86,14 @@ func (b *block) countShared(c *Banks, pc int, at *[lanes.Width]uint64, mask uint
 	b.addShared(c, pc, at, mask, n)
 	s := &b.sites[pc]
 	s.distance(at, mask)
-	s.Shared.add(c.since(before))
+	s.Shared.Add(c.Since(before))
 }
 
-func (b *block) addShared(c *Banks, pc int, at *[lanes.Width]uint64, mask uint32, n int) {
+func (b *block) addShared(c *verdict.Banks, pc int, at *[lanes.Width]uint64, mask uint32, n int) {
 	p := b.patternAt(pc)
 	if mask == 0 || !p.matches(at, mask, 3) {
 		before := *c
-		if b.code[pc].Kind == program.Load {
-			c.load(at, mask, n)
-		} else {
-			c.request(at, mask, n)
-		}
+		serve(c, at, mask, n, b.code[pc].Kind == program.Load)
 		if mask != 0 {
 			p.remember(at, mask, 3)
 			p.cost, p.ideal = c.Wavefronts-before.Wavefronts, c.Ideal-before.Ideal

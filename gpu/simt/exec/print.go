@@ -9,6 +9,7 @@ import (
 
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 )
 
 // maxPrinted is what a launch may print, as much as CUDA's buffer holds by default.
@@ -77,7 +78,7 @@ func (p *printer) bytes(address uint64, n int) []byte {
 		all, at = a.Data[:a.Size], address-a.Base
 	}
 	if at >= uint64(len(all)) {
-		b.report(p.in, w, p.lane, Finding{Kind: OutOfBounds, Space: space.String(), Address: address, Bytes: n, Detail: "printf reads there"}, "")
+		b.report(p.in, w, p.lane, verdict.Finding{Kind: verdict.OutOfBounds, Space: space.String(), Address: address, Bytes: n, Detail: "printf reads there"}, "")
 		return nil
 	}
 	return all[at:min(at+uint64(n), uint64(len(all)))]
@@ -189,8 +190,8 @@ type printedBlock struct {
 	text  []byte
 }
 
-// inOrder joins what blocks printed, in order of their numbers.
-func inOrder(all []printedBlock) []byte {
+// joined is what blocks printed, in order of their numbers.
+func joined(all []printedBlock) []byte {
 	slices.SortFunc(all, func(a, b printedBlock) int { return int(int64(a.block) - int64(b.block)) })
 	var text []byte
 	for _, p := range all {

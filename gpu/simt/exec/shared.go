@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 )
 
 // sharedShadow tells which thread accessed each granule of shared memory last, and
@@ -84,9 +85,9 @@ func (w *warp) readShared(in *program.Inst, at uint32, n, lane int) {
 	for g := at >> s.shift; g <= (at+uint32(n)-1)>>s.shift; g++ {
 		v := s.wrote[g]
 		if s.pending != nil && s.pending[g] > 0 {
-			b.report(in, w, lane, w.sharedFinding(MissingWait, g, n, "shared memory is read before the cp.async that fills it was waited for"), "")
+			b.report(in, w, lane, w.sharedFinding(verdict.MissingWait, g, n, "shared memory is read before the cp.async that fills it was waited for"), "")
 		} else if v == 0 {
-			b.report(in, w, lane, w.sharedFinding(UnwrittenShared, g, n, "shared memory that nothing has written is read"), "")
+			b.report(in, w, lane, w.sharedFinding(verdict.UnwrittenShared, g, n, "shared memory that nothing has written is read"), "")
 		} else if warp, other, conflict := w.afterWrite(g, lane, false); conflict {
 			w.sharedRace(in, g, n, lane, "read after write", "wrote", warp, other)
 		}
@@ -110,7 +111,7 @@ func (w *warp) writeShared(in *program.Inst, at uint32, n, lane int, atomic, sam
 			w.sharedRace(in, g, n, lane, "write after write", "wrote", warp, other)
 		}
 		if s.pending != nil && s.pending[g] > 0 {
-			b.report(in, w, lane, w.sharedFinding(MissingWait, g, n, "shared memory is written before the cp.async that fills it was waited for"), "")
+			b.report(in, w, lane, w.sharedFinding(verdict.MissingWait, g, n, "shared memory is written before the cp.async that fills it was waited for"), "")
 		}
 		for warp := range s.read {
 			v := s.read[warp][g]
@@ -136,13 +137,13 @@ func (w *warp) writeShared(in *program.Inst, at uint32, n, lane int, atomic, sam
 	}
 }
 
-func (w *warp) sharedFinding(k Kind, g uint32, n int, detail string) Finding {
-	return Finding{Kind: k, Space: program.Shared.String(), Address: uint64(g) << w.block.shadow.shift, Bytes: n, Detail: detail}
+func (w *warp) sharedFinding(k verdict.Kind, g uint32, n int, detail string) verdict.Finding {
+	return verdict.Finding{Kind: k, Space: program.Shared.String(), Address: uint64(g) << w.block.shadow.shift, Bytes: n, Detail: detail}
 }
 
 func (w *warp) sharedRace(in *program.Inst, g uint32, n, lane int, what, did string, warp, other int) {
 	b := w.block
 	t := b.thread(&b.warps[warp], other)
-	b.report(in, w, lane, w.sharedFinding(SharedRace, g, n,
+	b.report(in, w, lane, w.sharedFinding(verdict.SharedRace, g, n,
 		fmt.Sprintf("race in shared memory, %s: thread (%d,%d,%d) %s it without a barrier between", what, t[0], t[1], t[2], did)), what)
 }

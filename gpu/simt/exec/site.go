@@ -6,21 +6,22 @@ import (
 
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 )
 
 // Site is one instruction of a kernel and what its executions cost.
 type Site struct {
-	Kernel      string        `json:"kernel"`
-	Instruction string        `json:"instruction"`           // "ld.global.nc.f32"
-	Line        int           `json:"line"`                  // in the PTX
-	Source      string        `json:"source,omitempty"`      // file name, from .loc
-	SourceLine  int           `json:"source_line,omitempty"` // 0 without .loc
-	Class       program.Class `json:"-"`
-	Executed    int64         `json:"warp_instructions"`
-	Lanes       int64         `json:"lane_instructions"`
-	Divergent   int64         `json:"divergent"` // of a branch
-	Global      Traffic       `json:"global"`
-	Shared      Banks         `json:"shared"`
+	Kernel      string          `json:"kernel"`
+	Instruction string          `json:"instruction"`           // "ld.global.nc.f32"
+	Line        int             `json:"line"`                  // in the PTX
+	Source      string          `json:"source,omitempty"`      // file name, from .loc
+	SourceLine  int             `json:"source_line,omitempty"` // 0 without .loc
+	Class       verdict.Class   `json:"-"`
+	Executed    int64           `json:"warp_instructions"`
+	Lanes       int64           `json:"lane_instructions"`
+	Divergent   int64           `json:"divergent"` // of a branch
+	Global      verdict.Traffic `json:"global"`
+	Shared      verdict.Banks   `json:"shared"`
 	// Distances says how many bytes lie between the addresses of neighbouring lanes,
 	// by the number of pairs of active lanes; both accesses to global and to shared
 	// memory. It knows of the first pairs of each request only.
@@ -32,8 +33,8 @@ func (s *Site) add(o *Site) {
 	s.Executed += o.Executed
 	s.Lanes += o.Lanes
 	s.Divergent += o.Divergent
-	s.Global.add(o.Global)
-	s.Shared.add(o.Shared)
+	s.Global.Add(o.Global)
+	s.Shared.Add(o.Shared)
 	for d, n := range o.Distances {
 		if s.Distances == nil {
 			s.Distances = map[int64]int64{}
@@ -99,7 +100,7 @@ func MergeSites(a, b []Site) []Site {
 				index[k] = n
 				first := *s
 				first.Distances = nil
-				first.Executed, first.Lanes, first.Divergent, first.Global, first.Shared = 0, 0, 0, Traffic{}, Banks{}
+				first.Executed, first.Lanes, first.Divergent, first.Global, first.Shared = 0, 0, 0, verdict.Traffic{}, verdict.Banks{}
 				all = append(all, first)
 			}
 			all[n].add(s)

@@ -9,6 +9,7 @@ import (
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/memory"
 	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 )
 
 func (w *warp) store(pc int, in *program.Inst, mask uint32) {
@@ -24,7 +25,7 @@ func (w *warp) store(pc int, in *program.Inst, mask uint32) {
 	}
 	if m := masks[program.EntryParam]; m != 0 {
 		lane := firstLane(m)
-		w.block.report(in, w, lane, Finding{Kind: WriteToConstant, Space: program.EntryParam.String(),
+		w.block.report(in, w, lane, verdict.Finding{Kind: verdict.WriteToConstant, Space: program.EntryParam.String(),
 			Address: w.at[lane], Detail: "a kernel parameter is written"}, "")
 	}
 }
@@ -103,7 +104,7 @@ func (w *warp) storeLocal(in *program.Inst, at *[lanes.Width]uint64, mask uint32
 	b := w.block
 	m := in.Memory
 	n := m.Size * len(m.Elements)
-	b.counters.LocalStores.local(mask, n)
+	countLocal(&b.counters.LocalStores, mask, n)
 	size := b.launch.Program.LocalBytes
 	for lane := range lanes.Width {
 		if mask>>lane&1 != 0 && w.bounds(in, program.Local, at[lane], n, n, lane, size) {
@@ -112,8 +113,8 @@ func (w *warp) storeLocal(in *program.Inst, at *[lanes.Width]uint64, mask uint32
 	}
 }
 
-// local counts a request to local memory.
-func (t *Traffic) local(mask uint32, n int) {
+// countLocal counts a request to local memory.
+func countLocal(t *verdict.Traffic, mask uint32, n int) {
 	t.Requests++
 	t.Bytes += int64(bits.OnesCount32(mask) * n)
 }
@@ -137,7 +138,7 @@ func (w *warp) atomic(pc int, in *program.Inst, mask uint32) {
 		case masks[program.Global]&bit != 0:
 			w.atomicGlobal(pc, in, w.at[lane], lane)
 		default:
-			w.block.report(in, w, lane, Finding{Kind: OutOfBounds, Space: program.Local.String(), Address: w.at[lane],
+			w.block.report(in, w, lane, verdict.Finding{Kind: verdict.OutOfBounds, Space: program.Local.String(), Address: w.at[lane],
 				Bytes: in.Memory.Size, Detail: "atomics work on global and shared memory"}, "")
 		}
 	}
@@ -161,7 +162,7 @@ func (w *warp) atomicShared(in *program.Inst, at uint64, lane int) {
 	}
 	if w.block.checked {
 		if s := &w.block.shadow; s.wrote[uint32(at)>>s.shift] == 0 && !m.Atomic.Blind {
-			w.block.report(in, w, lane, w.sharedFinding(UnwrittenShared, uint32(at)>>s.shift, n, "shared memory that nothing has written is changed by an atomic"), "")
+			w.block.report(in, w, lane, w.sharedFinding(verdict.UnwrittenShared, uint32(at)>>s.shift, n, "shared memory that nothing has written is changed by an atomic"), "")
 		}
 		w.writeShared(in, uint32(at), n, lane, true, false)
 	}
@@ -183,7 +184,7 @@ func (w *warp) atomicGlobal(pc int, in *program.Inst, address uint64, lane int) 
 	}
 	at := int64(address - a.Base)
 	if w.block.checked && !m.Atomic.Blind && a.Unwritten(at, int64(n)) {
-		w.block.report(in, w, lane, globalFinding(UnwrittenGlobal, a, at, n, "global memory that nothing has written is changed by an atomic"), "")
+		w.block.report(in, w, lane, globalFinding(verdict.UnwrittenGlobal, a, at, n, "global memory that nothing has written is changed by an atomic"), "")
 	}
 	w.globalWrite(in, a, at, n, lane, true, false)
 	w.block.publish(address, m.Release)

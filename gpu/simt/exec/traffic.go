@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"mage/gpu/simt/lanes"
+	"mage/gpu/verdict"
 )
 
 const sectorBytes = 32
 
-// request counts a warp's access of n bytes per lane.
-func (t *Traffic) request(at *[lanes.Width]uint64, mask uint32, n int) {
+// countRequest counts a warp's access of n bytes per lane.
+func countRequest(t *verdict.Traffic, at *[lanes.Width]uint64, mask uint32, n int) {
 	if mask == 0 {
 		return
 	}
@@ -57,21 +58,13 @@ func countSectors(at *[lanes.Width]uint64, mask uint32, n int) int64 {
 	return int64(len(slices.Compact(list)))
 }
 
-// request counts a warp's access of n bytes per lane to shared memory. Lanes are
+// serve counts a warp's access of n bytes per lane to shared memory. Lanes are
 // served in groups whose bytes fill one wavefront of 128: all 32 lanes up to 4
 // bytes each, 16 of 8 bytes, 8 of 16. Within a group, a wavefront carries one word
-// of each of the 32 banks, to as many lanes as want it.
-func (b *Banks) request(at *[lanes.Width]uint64, mask uint32, n int) {
-	b.serve(at, mask, n, false)
-}
-
-// load is request for ld.shared: two groups are served as one if every lane shares
-// its address with its neighbour. A lane that stays out is no hindrance.
-func (b *Banks) load(at *[lanes.Width]uint64, mask uint32, n int) {
-	b.serve(at, mask, n, true)
-}
-
-func (b *Banks) serve(at *[lanes.Width]uint64, mask uint32, n int, join bool) {
+// of each of the 32 banks, to as many lanes as want it. With join, as for ld.shared,
+// two groups are served as one if every lane shares its address with its neighbour;
+// a lane that stays out is no hindrance.
+func serve(b *verdict.Banks, at *[lanes.Width]uint64, mask uint32, n int, join bool) {
 	if mask == 0 {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 )
 
 // warp is 32 lanes that share a register file. Where its lanes go different ways
@@ -108,7 +109,7 @@ func (w *warp) execute(n int) {
 			mask &= g
 		}
 		b.instructions++
-		c.count(in, mask)
+		count(c, in, mask)
 		if b.sites != nil {
 			s := &b.sites[p.pc-1]
 			s.Executed++
@@ -159,7 +160,7 @@ func (w *warp) impure(p *path, in *program.Inst, mask uint32) {
 		}
 		b.release()
 	case program.Trap:
-		b.err = b.halt(in, w, firstLane(mask), Trapped, w.trap(in, firstLane(mask)))
+		b.err = b.halt(in, w, firstLane(mask), verdict.Trapped, w.trap(in, firstLane(mask)))
 	case program.Barrier:
 		w.arrive(p, in, mask)
 	case program.WarpSync:

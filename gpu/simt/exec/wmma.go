@@ -6,12 +6,13 @@ import (
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/memory"
 	"mage/gpu/simt/program"
+	"mage/gpu/verdict"
 )
 
 // warpMatrix is wmma.load, wmma.store and wmma.mma.
 func (w *warp) warpMatrix(pc int, in *program.Inst, mask uint32) {
 	if mask != lanes.Full {
-		w.block.report(in, w, firstLane(mask), Finding{Kind: InvalidLanes, Detail: "a matrix instruction needs all lanes of the warp"}, "")
+		w.block.report(in, w, firstLane(mask), verdict.Finding{Kind: verdict.InvalidLanes, Detail: "a matrix instruction needs all lanes of the warp"}, "")
 	}
 	switch m := in.Wmma; m.Op {
 	case "mma":
@@ -136,7 +137,7 @@ func (w *warp) accessWord(pc int, in *program.Inst, masks *[program.Const + 1]ui
 			w.globalRead(in, a, from, n, lane, false)
 		}
 	default:
-		b.report(in, w, lane, Finding{Kind: OutOfBounds, Space: program.Local.String(), Address: at, Bytes: n,
+		b.report(in, w, lane, verdict.Finding{Kind: verdict.OutOfBounds, Space: program.Local.String(), Address: at, Bytes: n,
 			Detail: "wmma works on global and shared memory"}, "")
 		return 0
 	}

@@ -16,8 +16,8 @@ const (
 	gap = 256 << 20
 	// align is what cuMemAlloc promises.
 	align = 256
-	// unwritten fills new memory; nothing may rely on it.
-	unwritten = 0xCD
+	// Unwritten fills new memory; nothing may rely on it. Zeros would hide who does.
+	Unwritten = 0xCD
 )
 
 // Space is the global memory of a device. Allocating and freeing is not safe
@@ -78,7 +78,7 @@ func (s *Space) AllocGuarded(size, margin int64) (*Allocation, error) {
 	a := &Allocation{Base: s.next + uint64(margin), Size: size, margin: margin, whole: aligned(total), written: make([]byte, size)}
 	a.Data = a.whole[margin : margin+size : margin+size]
 	for i := range a.whole {
-		a.whole[i] = unwritten
+		a.whole[i] = Unwritten
 	}
 	s.next = (s.next + uint64(max(total, 1)) + gap + align - 1) &^ (align - 1)
 	s.list = append(s.list, a)

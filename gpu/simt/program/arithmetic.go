@@ -1,6 +1,9 @@
 package program
 
-import "mage/gpu/simt/lanes"
+import (
+	"mage/gpu/simt/lanes"
+	"mage/gpu/verdict"
+)
 
 // arithmetic lowers the operations that integers and floats share a name for.
 func (l *lowerer) arithmetic() error {
@@ -31,11 +34,11 @@ func (l *lowerer) integer(t typ, part string) error {
 	if l.mods.take("sat") {
 		switch {
 		case op == "add" && t.name == "s32":
-			return l.compute(pure{Integer, 0, lanes.Each2(lanes.AddSat)}, t, t, t)
+			return l.compute(pure{verdict.Integer, 0, lanes.Each2(lanes.AddSat)}, t, t, t)
 		case op == "sub" && t.name == "s32":
-			return l.compute(pure{Integer, 0, lanes.Each2(lanes.SubSat)}, t, t, t)
+			return l.compute(pure{verdict.Integer, 0, lanes.Each2(lanes.SubSat)}, t, t, t)
 		case op == "mad" && part == "hi" && t.name == "s32":
-			return l.compute(pure{Integer, 0, lanes.Each3(lanes.MadHiSat)}, t, t, t, t)
+			return l.compute(pure{verdict.Integer, 0, lanes.Each3(lanes.MadHiSat)}, t, t, t, t)
 		}
 		return l.unknown()
 	}
@@ -48,7 +51,7 @@ func (l *lowerer) integer(t typ, part string) error {
 	if t.bits < 32 {
 		return l.unknown()
 	}
-	i := func(op lanes.Op) pure { return pure{Integer, 0, op} }
+	i := func(op lanes.Op) pure { return pure{verdict.Integer, 0, op} }
 	switch op {
 	case "add":
 		return l.compute(i(byType(t, lanes.Binary(lanes.Add[uint32]), lanes.Binary(lanes.Add[uint32]), lanes.Binary(lanes.Add[uint64]), lanes.Binary(lanes.Add[uint64]))), t, t, t)
@@ -117,10 +120,10 @@ func short(t typ) func(v uint32) int64 {
 func (l *lowerer) short(t typ, part string) error {
 	x := short(t)
 	one := func(f func(a int64) int64) error {
-		return l.compute(pure{Integer, 0, lanes.Each1(func(a uint32) uint32 { return uint32(uint16(f(x(a)))) })}, t, t)
+		return l.compute(pure{verdict.Integer, 0, lanes.Each1(func(a uint32) uint32 { return uint32(uint16(f(x(a)))) })}, t, t)
 	}
 	two := func(f func(a, b int64) int64) error {
-		return l.compute(pure{Integer, 0, lanes.Each2(func(a, b uint32) uint32 { return uint32(uint16(f(x(a), x(b)))) })}, t, t, t)
+		return l.compute(pure{verdict.Integer, 0, lanes.Each2(func(a, b uint32) uint32 { return uint32(uint16(f(x(a), x(b)))) })}, t, t, t)
 	}
 	switch l.in.Opcode {
 	case "add":
@@ -134,7 +137,7 @@ func (l *lowerer) short(t typ, part string) error {
 		case "hi":
 			return two(func(a, b int64) int64 { return a * b >> 16 })
 		case "wide":
-			return l.compute(pure{Integer, 0, lanes.Each2(func(a, b uint32) uint32 { return uint32(x(a) * x(b)) })}, word, t, t)
+			return l.compute(pure{verdict.Integer, 0, lanes.Each2(func(a, b uint32) uint32 { return uint32(x(a) * x(b)) })}, word, t, t)
 		}
 	case "mad":
 		switch part {
@@ -143,11 +146,11 @@ func (l *lowerer) short(t typ, part string) error {
 			if part == "hi" {
 				shift = 16
 			}
-			return l.compute(pure{Integer, 0, lanes.Each3(func(a, b, c uint32) uint32 {
+			return l.compute(pure{verdict.Integer, 0, lanes.Each3(func(a, b, c uint32) uint32 {
 				return uint32(uint16(x(a)*x(b)>>shift + x(c)))
 			})}, t, t, t, t)
 		case "wide":
-			return l.compute(pure{Integer, 0, lanes.Each3(func(a, b, c uint32) uint32 { return uint32(x(a)*x(b)) + c })}, word, t, t, word)
+			return l.compute(pure{verdict.Integer, 0, lanes.Each3(func(a, b, c uint32) uint32 { return uint32(x(a)*x(b)) + c })}, word, t, t, word)
 		}
 	case "div":
 		return two(lanes.Div[int64])
@@ -192,5 +195,5 @@ func (l *lowerer) packedInteger(t typ) error {
 		}
 		return uint32(uint16(r))
 	}
-	return l.compute(pure{Integer, 0, lanes.Each2(lanes.Halves2(half))}, t, t, t)
+	return l.compute(pure{verdict.Integer, 0, lanes.Each2(lanes.Halves2(half))}, t, t, t)
 }

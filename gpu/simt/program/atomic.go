@@ -5,6 +5,7 @@ import (
 
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/ptx"
+	"mage/gpu/verdict"
 )
 
 // atomic lowers atom and red.
@@ -60,7 +61,7 @@ func (l *lowerer) atomic() error {
 			flops = 2
 		}
 	}
-	return l.add(Inst{Kind: Atomic, Class: AtomicAccess, Flops: flops * int32(vector), Memory: m})
+	return l.add(Inst{Kind: Atomic, Class: verdict.AtomicAccess, Flops: flops * int32(vector), Memory: m})
 }
 
 // atomicElements reads the registers beside the address, which is operand number

@@ -3,11 +3,12 @@ package program
 import (
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/ptx"
+	"mage/gpu/verdict"
 )
 
 // bits lowers the integer operations that work on bits and bytes.
 func (l *lowerer) bits() error {
-	i := func(op lanes.Op) pure { return pure{Integer, 0, op} }
+	i := func(op lanes.Op) pure { return pure{verdict.Integer, 0, op} }
 	m := l.mods
 	switch l.in.Opcode {
 	case "mul24", "mad24":
@@ -95,12 +96,12 @@ func (l *lowerer) multiply24() error {
 	}
 	f := lanes.Mul24(t.signed(), shift)
 	if l.in.Opcode == "mul24" {
-		return l.compute(pure{Integer, 0, lanes.Each2(f)}, t, t, t)
+		return l.compute(pure{verdict.Integer, 0, lanes.Each2(f)}, t, t, t)
 	}
 	if saturate {
-		return l.compute(pure{Integer, 0, lanes.Each3(func(a, b, c uint32) int32 { return lanes.AddSat(int32(f(a, b)), int32(c)) })}, t, t, t, t)
+		return l.compute(pure{verdict.Integer, 0, lanes.Each3(func(a, b, c uint32) int32 { return lanes.AddSat(int32(f(a, b)), int32(c)) })}, t, t, t, t)
 	}
-	return l.compute(pure{Integer, 0, lanes.Each3(func(a, b, c uint32) uint32 { return f(a, b) + c })}, t, t, t, t)
+	return l.compute(pure{verdict.Integer, 0, lanes.Each3(func(a, b, c uint32) uint32 { return f(a, b) + c })}, t, t, t, t)
 }
 
 func (l *lowerer) dot() error {
@@ -117,7 +118,7 @@ func (l *lowerer) dot() error {
 	if l.in.Opcode == "dp2a" {
 		f = lanes.DotHalves(a.signed(), b.signed(), from)
 	}
-	return l.compute(pure{Integer, 0, lanes.Each3(f)}, word, word, word, word)
+	return l.compute(pure{verdict.Integer, 0, lanes.Each3(f)}, word, word, word, word)
 }
 
 func (l *lowerer) lop3() error {
@@ -132,7 +133,7 @@ func (l *lowerer) lop3() error {
 	in := *l.in
 	in.Operands = in.Operands[:4]
 	l.in = &in
-	return l.compute(pure{Integer, 0, lanes.Lop3Op(uint8(table.Bits))}, word, word, word, word)
+	return l.compute(pure{verdict.Integer, 0, lanes.Lop3Op(uint8(table.Bits))}, word, word, word, word)
 }
 
 // carry lowers addc, subc and madc; carryOf also the forms without c that set it.
@@ -155,7 +156,7 @@ func (l *lowerer) carryOf(t typ, part string) error {
 	if t.bits != 32 && t.bits != 64 || t.kind == floating {
 		return l.unknown()
 	}
-	p := pure{class: Integer, op: lanes.Carry(lanes.CarryOp{
+	p := pure{class: verdict.Integer, op: lanes.Carry(lanes.CarryOp{
 		Subtract: op == "sub" || op == "subc", Multiply: op == "mad" || op == "madc",
 		High: part == "hi", Signed: t.signed(), Wide: t.wide(), Use: use, Set: set})}
 	if op == "mad" || op == "madc" {
@@ -173,7 +174,7 @@ func (l *lowerer) logic() error {
 	if t.kind == predicate {
 		return l.logicPredicates()
 	}
-	i := func(op lanes.Op) pure { return pure{Integer, 0, op} }
+	i := func(op lanes.Op) pure { return pure{verdict.Integer, 0, op} }
 	and := func(w, d lanes.Op) pure { return i(byType(typ{bits: max(t.bits, 32)}, w, nil, d, nil)) }
 	switch l.in.Opcode {
 	case "and":
@@ -234,5 +235,5 @@ func (l *lowerer) logicPredicates() error {
 	if err != nil {
 		return err
 	}
-	return l.add(Inst{Kind: Pure, Class: Comparison, Run: lanes.Predicates(d, a, b, notA, notB, f)})
+	return l.add(Inst{Kind: Pure, Class: verdict.Comparison, Run: lanes.Predicates(d, a, b, notA, notB, f)})
 }

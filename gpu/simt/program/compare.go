@@ -5,6 +5,7 @@ import (
 
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/ptx"
+	"mage/gpu/verdict"
 )
 
 var operators = []string{"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs",
@@ -90,7 +91,7 @@ func (l *lowerer) compare() error {
 	if f == nil {
 		return l.unknown()
 	}
-	in := Inst{Kind: Pure, Class: Comparison, Regs: lanes.Regs{D2: -1, P: -1}}
+	in := Inst{Kind: Pure, Class: verdict.Comparison, Regs: lanes.Regs{D2: -1, P: -1}}
 	if err := l.comparands(&in, t, combine); err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func (l *lowerer) comparands(in *Inst, t typ, combine string) error {
 // comparePairs lowers setp on f16x2 and bf16x2, whose two results are of the two
 // halves, and set with a result for each half.
 func (l *lowerer) comparePairs(op, combine string, flush bool, d, t typ) error {
-	in := Inst{Kind: Pure, Class: Comparison, Regs: lanes.Regs{D2: -1, P: -1}}
+	in := Inst{Kind: Pure, Class: verdict.Comparison, Regs: lanes.Regs{D2: -1, P: -1}}
 	if err := l.comparands(&in, t, combine); err != nil {
 		return err
 	}
@@ -204,7 +205,7 @@ func (l *lowerer) selectPredicate() error {
 	if err := l.want(4); err != nil {
 		return err
 	}
-	in := Inst{Kind: Pure, Class: Movement, Run: lanes.Select[uint32]}
+	in := Inst{Kind: Pure, Class: verdict.Movement, Run: lanes.Select[uint32]}
 	if t.wide() {
 		in.Run = lanes.Select[uint64]
 	}
@@ -240,14 +241,14 @@ func (l *lowerer) selectSign() error {
 		}
 	}
 	if t.wide() {
-		return l.compute(pure{Movement, 0, lanes.Each3(func(a, b uint64, c uint32) uint64 {
+		return l.compute(pure{verdict.Movement, 0, lanes.Each3(func(a, b uint64, c uint32) uint64 {
 			if yes(c) {
 				return a
 			}
 			return b
 		})}, t, t, t, by)
 	}
-	return l.compute(pure{Movement, 0, lanes.Each3(func(a, b, c uint32) uint32 {
+	return l.compute(pure{verdict.Movement, 0, lanes.Each3(func(a, b, c uint32) uint32 {
 		if yes(c) {
 			return a
 		}

@@ -5,6 +5,7 @@ import (
 
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/ptx"
+	"mage/gpu/verdict"
 )
 
 // control lowers branches, calls and what ends a thread.
@@ -29,11 +30,11 @@ func (l *lowerer) control() error {
 		if l.frame.end >= 0 {
 			return l.branch(l.frame.end)
 		}
-		return l.add(Inst{Kind: Exit, Class: Control})
+		return l.add(Inst{Kind: Exit, Class: verdict.Control})
 	case "exit":
-		return l.add(Inst{Kind: Exit, Class: Control})
+		return l.add(Inst{Kind: Exit, Class: verdict.Control})
 	case "trap", "brkpt":
-		return l.add(Inst{Kind: Trap, Class: Control, Regs: lanes.Regs{A: -1}})
+		return l.add(Inst{Kind: Trap, Class: verdict.Control, Regs: lanes.Regs{A: -1}})
 	}
 	return l.call()
 }
@@ -49,7 +50,7 @@ func (l *lowerer) label(o ptx.Operand) (int, error) {
 
 // branch adds a branch to a label that may not be placed yet.
 func (l *lowerer) branch(label int) error {
-	if err := l.add(Inst{Kind: Branch, Class: Control}); err != nil {
+	if err := l.add(Inst{Kind: Branch, Class: verdict.Control}); err != nil {
 		return err
 	}
 	l.fixups = append(l.fixups, fixup{len(l.program.Code) - 1, -1, label})
@@ -71,7 +72,7 @@ func (l *lowerer) branchIndexed() error {
 	if table == nil || table.Name != "branchtargets" {
 		return l.fail(l.in.Pos, "%s: there are no .branchtargets %q", l.in.Name(), l.in.Operands[1].Name)
 	}
-	in := Inst{Kind: Branch, Class: Control, Regs: lanes.Regs{A: index}, Target: -1}
+	in := Inst{Kind: Branch, Class: verdict.Control, Regs: lanes.Regs{A: index}, Target: -1}
 	at := len(l.program.Code)
 	for _, w := range table.Words {
 		if w == "," {
@@ -93,7 +94,7 @@ func (l *lowerer) branchIndexed() error {
 // provided lowers a call of a function that the simulator provides: an instruction
 // whose registers A, B and C are the places of parameters in local memory.
 func (l *lowerer) provided(kind Kind, bytes [3]int, operands ...ptx.Operand) error {
-	in := Inst{Kind: kind, Class: Control}
+	in := Inst{Kind: kind, Class: verdict.Control}
 	for i, at := range []*int32{&in.Regs.A, &in.Regs.B, &in.Regs.C} {
 		o := operands[i]
 		p, ok := l.variable(o.Name)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mage/gpu/simt/lanes"
+	"mage/gpu/verdict"
 )
 
 // convert lowers cvt.
@@ -51,7 +52,7 @@ func (l *lowerer) convert() error {
 		return l.convertPair(c, d, a)
 	}
 	if d.name == "tf32" {
-		return l.compute(pure{Conversion, 0, lanes.Each1(func(v float32) float32 {
+		return l.compute(pure{verdict.Conversion, 0, lanes.Each1(func(v float32) float32 {
 			return lanes.TF32(v, c.rounding, c.relu, c.finite)
 		})}, word, a)
 	}
@@ -69,7 +70,7 @@ type conversion struct {
 // then extended.
 func (l *lowerer) convertScalar(c conversion, d, a typ) error {
 	if op := common(c, d, a); op != nil && l.fits(0, d) && l.fits(1, a) {
-		return l.compute(pure{Conversion, 0, op}, d, a)
+		return l.compute(pure{verdict.Conversion, 0, op}, d, a)
 	}
 	f := c.lane(d, a)
 	dr, ar := d, a
@@ -93,7 +94,7 @@ func (l *lowerer) convertScalar(c conversion, d, a typ) error {
 	default:
 		op = lanes.Each1(func(v uint32) uint32 { return uint32(f(uint64(v))) })
 	}
-	return l.compute(pure{Conversion, 0, op}, dr, ar)
+	return l.compute(pure{verdict.Conversion, 0, op}, dr, ar)
 }
 
 // fits reports whether an operand's register has the size of its type, in words.

@@ -1,6 +1,9 @@
 package program
 
-import "mage/gpu/simt/lanes"
+import (
+	"mage/gpu/simt/lanes"
+	"mage/gpu/verdict"
+)
 
 // packIntegers lowers cvt.pack.sat d, a, b: a and b clamped, a in the upper half; of
 // bytes the upper two are the lower half of a third operand.
@@ -13,12 +16,12 @@ func (l *lowerer) packIntegers() error {
 	}
 	clamp := func(v int32) uint32 { return uint32(lanes.Clamp(uint64(int64(v)), true, d.bits, d.signed())) }
 	if d.bits == 16 {
-		return l.compute(pure{Conversion, 0, lanes.Each2(func(a, b int32) uint32 { return clamp(a)<<16 | clamp(b) })}, word, a, a)
+		return l.compute(pure{verdict.Conversion, 0, lanes.Each2(func(a, b int32) uint32 { return clamp(a)<<16 | clamp(b) })}, word, a, a)
 	}
 	if !l.mods.take("b32") {
 		return l.unknown()
 	}
-	return l.compute(pure{Conversion, 0, lanes.Each3(func(a, b int32, c uint32) uint32 {
+	return l.compute(pure{verdict.Conversion, 0, lanes.Each3(func(a, b int32, c uint32) uint32 {
 		return c<<16 | clamp(a)<<8 | clamp(b)
 	})}, word, a, a, word)
 }
@@ -43,10 +46,10 @@ func (l *lowerer) convertPair(c conversion, d, a typ) error {
 		return l.unknown()
 	}
 	if c == (conversion{}) {
-		return l.compute(pure{Conversion, 0, lanes.ToPair(*d.format)}, d, a, a)
+		return l.compute(pure{verdict.Conversion, 0, lanes.ToPair(*d.format)}, d, a, a)
 	}
 	encode := c.encoder(d)
-	return l.compute(pure{Conversion, 0, lanes.Each2(func(hi, lo float32) uint32 {
+	return l.compute(pure{verdict.Conversion, 0, lanes.Each2(func(hi, lo float32) uint32 {
 		return uint32(encode(float64(lo)) | encode(float64(hi))<<16)
 	})}, d, a, a)
 }
@@ -66,11 +69,11 @@ func (l *lowerer) convertBytes(c conversion, f lanes.Format) error {
 	}
 	switch a.name {
 	case "f32":
-		return l.compute(pure{Conversion, 0, lanes.Each2(func(hi, lo float32) uint32 {
+		return l.compute(pure{verdict.Conversion, 0, lanes.Each2(func(hi, lo float32) uint32 {
 			return encode(float64(lo)) | encode(float64(hi))<<8
 		})}, short, a, a)
 	case "f16x2":
-		return l.compute(pure{Conversion, 0, lanes.Each1(func(v uint32) uint32 {
+		return l.compute(pure{verdict.Conversion, 0, lanes.Each1(func(v uint32) uint32 {
 			return encode(lanes.Half.Decode(v&0xffff)) | encode(lanes.Half.Decode(v>>16))<<8
 		})}, short, a)
 	}
@@ -84,7 +87,7 @@ func (l *lowerer) expandBytes(c conversion, f lanes.Format) error {
 		return l.unknown()
 	}
 	encode := c.encoder(d)
-	return l.compute(pure{Conversion, 0, lanes.Each1(func(v uint32) uint32 {
+	return l.compute(pure{verdict.Conversion, 0, lanes.Each1(func(v uint32) uint32 {
 		return uint32(encode(f.Decode(v&0xff)) | encode(f.Decode(v>>8&0xff))<<16)
 	})}, d, typ{name: "b16", bits: 16})
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mage/gpu/simt/lanes"
+	"mage/gpu/verdict"
 )
 
 func (l *lowerer) mode() lanes.Mode {
@@ -12,8 +13,8 @@ func (l *lowerer) mode() lanes.Mode {
 
 func (l *lowerer) float32(t typ) error {
 	op := l.in.Opcode
-	f := func(flops int32, op lanes.Op) pure { return pure{Float32, flops, op} }
-	s := func(op lanes.Op) pure { return pure{SpecialFunction, 1, op} }
+	f := func(flops int32, op lanes.Op) pure { return pure{verdict.Float32, flops, op} }
+	s := func(op lanes.Op) pure { return pure{verdict.SpecialFunction, 1, op} }
 	switch op {
 	case "min", "max":
 		flush, keep, xor := l.mods.take("ftz"), l.mods.take("NaN"), l.mods.take("xorsign")
@@ -58,7 +59,7 @@ func (l *lowerer) float32(t typ) error {
 }
 
 func (l *lowerer) float64(t typ) error {
-	f := func(flops int32, op lanes.Op) pure { return pure{Float64, flops, op} }
+	f := func(flops int32, op lanes.Op) pure { return pure{verdict.Float64, flops, op} }
 	switch l.in.Opcode {
 	case "min":
 		return l.compute(f(0, lanes.Each2(lanes.MinMax64(false))), t, t, t)
@@ -96,7 +97,7 @@ func (l *lowerer) float64(t typ) error {
 // pairs lowers arithmetic on f32x2.
 func (l *lowerer) pairs(t typ) error {
 	m := l.mode()
-	f := func(flops int32, op lanes.Op) pure { return pure{Float32, flops, op} }
+	f := func(flops int32, op lanes.Op) pure { return pure{verdict.Float32, flops, op} }
 	sum, product, fused := lanes.Scalar32(m)
 	switch l.in.Opcode {
 	case "add":
@@ -118,7 +119,7 @@ func (l *lowerer) half(t typ) error {
 	if t.packed {
 		n, one, two, three = 2, lanes.Halves1, lanes.Halves2, lanes.Halves3
 	}
-	f := func(flops int32, op lanes.Op) pure { return pure{Float16, n * flops, op} }
+	f := func(flops int32, op lanes.Op) pure { return pure{verdict.Float16, n * flops, op} }
 	switch op {
 	case "min", "max":
 		flush, keep, xor := l.mods.take("ftz"), l.mods.take("NaN"), l.mods.take("xorsign")
@@ -176,9 +177,9 @@ func (l *lowerer) special1() error {
 	}
 	if op == "copysign" {
 		if t.bits == 64 {
-			return l.compute(pure{Float64, 0, lanes.Each2(lanes.CopySign64)}, t, t, t)
+			return l.compute(pure{verdict.Float64, 0, lanes.Each2(lanes.CopySign64)}, t, t, t)
 		}
-		return l.compute(pure{Float32, 0, lanes.Each2(lanes.CopySign32)}, t, t, t)
+		return l.compute(pure{verdict.Float32, 0, lanes.Each2(lanes.CopySign32)}, t, t, t)
 	}
 	var f func(float64) float64
 	switch op {
@@ -201,14 +202,14 @@ func (l *lowerer) special1() error {
 		if t.packed {
 			one, n = lanes.Halves1, 2
 		}
-		return l.compute(pure{SpecialFunction, n, lanes.Each1(one(lanes.Small{Format: *t.format}.Lift(f)))}, t, t)
+		return l.compute(pure{verdict.SpecialFunction, n, lanes.Each1(one(lanes.Small{Format: *t.format}.Lift(f)))}, t, t)
 	case t.name == "f64" && op == "rsqrt":
 		if flush {
 			f = lanes.ApproxHigh(f)
 		}
-		return l.compute(pure{SpecialFunction, 1, lanes.Each1(f)}, t, t)
+		return l.compute(pure{verdict.SpecialFunction, 1, lanes.Each1(f)}, t, t)
 	case t.name == "f32":
-		return l.compute(pure{SpecialFunction, 1, lanes.Approx32(f, flush)}, t, t)
+		return l.compute(pure{verdict.SpecialFunction, 1, lanes.Approx32(f, flush)}, t, t)
 	}
 	return l.unknown()
 }
@@ -232,7 +233,7 @@ func (l *lowerer) testProperty() error {
 	if t.bits == 64 {
 		test = lanes.EachTest2(func(a, _ float64) bool { return lanes.Class(property, lanes.SmallestNormal64)(a) })
 	}
-	in := Inst{Kind: Pure, Class: Comparison, Regs: lanes.Regs{A: a, B: a, D2: -1, P: -1}}
+	in := Inst{Kind: Pure, Class: verdict.Comparison, Regs: lanes.Regs{A: a, B: a, D2: -1, P: -1}}
 	if in.Regs.D, err = l.destination(l.in.Operands[0], typ{kind: predicate, bits: 1}); err != nil {
 		return err
 	}

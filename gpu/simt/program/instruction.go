@@ -5,6 +5,7 @@ import (
 
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/ptx"
+	"mage/gpu/verdict"
 )
 
 // instruction lowers the statement in l.in.
@@ -93,7 +94,7 @@ func (l *lowerer) want(n int) error {
 
 // pure describes an instruction that an Op computes.
 type pure struct {
-	class Class
+	class verdict.Class
 	flops int32
 	op    lanes.Op
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"mage/gpu/simt/ptx"
+	"mage/gpu/verdict"
 )
 
 // Symbols are what a module declares beside functions.
@@ -120,7 +121,7 @@ func (l *lowerer) entry(f *ptx.Function) error {
 		return err
 	}
 	// Falling off the end is a return.
-	l.emit(Inst{Kind: Exit, Class: Control, Guard: -1, Pos: f.Pos, Text: "exit"})
+	l.emit(Inst{Kind: Exit, Class: verdict.Control, Guard: -1, Pos: f.Pos, Text: "exit"})
 	for _, x := range l.fixups {
 		at := l.labels[x.label]
 		in := &p.Code[x.inst]

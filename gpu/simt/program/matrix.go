@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"mage/gpu/simt/ptx"
+	"mage/gpu/verdict"
 )
 
 // MatrixShape is what a warp-wide matrix instruction does.
@@ -61,7 +62,7 @@ func (l *lowerer) matrix() error {
 	if err := l.address(m, address, false); err != nil {
 		return err
 	}
-	return l.add(Inst{Kind: kind, Class: SharedAccess, Memory: m, Matrix: s})
+	return l.add(Inst{Kind: kind, Class: verdict.SharedAccess, Memory: m, Matrix: s})
 }
 
 // fragment reads a vector of n registers.
@@ -137,7 +138,7 @@ func (l *lowerer) multiply() error {
 		return err
 	}
 	flops := int32(2 * s.M * s.N * s.K)
-	return l.add(Inst{Kind: MultiplyMatrix, Class: Matrix, Flops: flops, Matrix: s})
+	return l.add(Inst{Kind: MultiplyMatrix, Class: verdict.Matrix, Flops: flops, Matrix: s})
 }
 
 // known tells the shapes whose fragments follow the common layout: in 32-bit

@@ -3,6 +3,7 @@ package program
 import (
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/ptx"
+	"mage/gpu/verdict"
 )
 
 // Arrival is what an mbarrier instruction does with the object at its address.
@@ -43,14 +44,14 @@ func (l *lowerer) mbarrier() error {
 		operands = operands[1:]
 		return e, err
 	}
-	in := Inst{Kind: MBarrier, Class: Synchronisation, Memory: m, Regs: lanes.Regs{D: -1, P: -1}}
+	in := Inst{Kind: MBarrier, Class: verdict.Synchronisation, Memory: m, Regs: lanes.Regs{D: -1, P: -1}}
 	var err error
 	switch op {
 	case "":
 		return l.unknown()
 	case "pending_count":
 		f := func(state uint64) uint32 { return PendingOf(state) }
-		return l.compute(pure{Integer, 0, lanes.Each1(f)}, word, wide)
+		return l.compute(pure{verdict.Integer, 0, lanes.Each1(f)}, word, wide)
 	case "arrive", "arrive_drop", "test_wait", "try_wait":
 		if len(operands) < 2 {
 			return l.want(2)
@@ -124,7 +125,7 @@ func (l *lowerer) copiesArrive() error {
 	if err := l.address(m, l.in.Operands[0], false); err != nil {
 		return err
 	}
-	return l.add(Inst{Kind: MBarrier, Class: Asynchronous, Memory: m, Regs: lanes.Regs{D: -1, P: -1}})
+	return l.add(Inst{Kind: MBarrier, Class: verdict.Asynchronous, Memory: m, Regs: lanes.Regs{D: -1, P: -1}})
 }
 
 // An mbarrier object is opaque to programs. Here its bits hold the arrivals that are

@@ -2,6 +2,7 @@ package program
 
 import (
 	"mage/gpu/simt/ptx"
+	"mage/gpu/verdict"
 )
 
 // space consumes the state space of an instruction.
@@ -63,16 +64,16 @@ func (l *lowerer) granule(m *Memory) {
 	}
 }
 
-func accessClass(s Space) Class {
+func accessClass(s Space) verdict.Class {
 	switch s {
 	case Shared:
-		return SharedAccess
+		return verdict.SharedAccess
 	case Local:
-		return LocalAccess
+		return verdict.LocalAccess
 	case EntryParam, Const:
-		return ParamAccess
+		return verdict.ParamAccess
 	}
-	return GlobalAccess
+	return verdict.GlobalAccess
 }
 
 // access lowers ld and st.
@@ -185,7 +186,7 @@ func (l *lowerer) convertAddress() error {
 	if err := l.want(2); err != nil {
 		return err
 	}
-	in := Inst{Kind: Pure, Class: Movement}
+	in := Inst{Kind: Pure, Class: verdict.Movement}
 	var err error
 	if in.Regs.A, err = l.source(l.in.Operands[1], t); err != nil {
 		return err
@@ -203,7 +204,7 @@ func (l *lowerer) isSpace() error {
 	if err := l.want(2); err != nil {
 		return err
 	}
-	in := Inst{Kind: Pure, Class: Comparison}
+	in := Inst{Kind: Pure, Class: verdict.Comparison}
 	in.Regs.D2 = -1
 	var err error
 	if in.Regs.A, err = l.source(l.in.Operands[1], wide); err != nil {
@@ -230,7 +231,7 @@ func (l *lowerer) hint() error {
 		if err != nil {
 			return err
 		}
-		return l.add(Inst{Kind: Pure, Class: Movement, Run: zeroWide(d)})
+		return l.add(Inst{Kind: Pure, Class: verdict.Movement, Run: zeroWide(d)})
 	}
-	return l.add(Inst{Kind: Pure, Class: Control, Run: nothing})
+	return l.add(Inst{Kind: Pure, Class: verdict.Control, Run: nothing})
 }

@@ -3,6 +3,7 @@ package program
 import (
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/ptx"
+	"mage/gpu/verdict"
 )
 
 func (l *lowerer) move() error {
@@ -27,12 +28,12 @@ func (l *lowerer) move() error {
 		if err != nil {
 			return err
 		}
-		return l.add(Inst{Kind: Counter, Class: Movement, Regs: lanes.Regs{D: r}, Warp: &Warp{Mode: name, Wide: t.wide()}})
+		return l.add(Inst{Kind: Counter, Class: verdict.Movement, Regs: lanes.Regs{D: r}, Warp: &Warp{Mode: name, Wide: t.wide()}})
 	}
 	if t.wide() {
-		return l.compute(pure{Movement, 0, lanes.Unary(lanes.Move[uint64])}, t, t)
+		return l.compute(pure{verdict.Movement, 0, lanes.Unary(lanes.Move[uint64])}, t, t)
 	}
-	return l.compute(pure{Movement, 0, lanes.Unary(lanes.Move[uint32])}, t, t)
+	return l.compute(pure{verdict.Movement, 0, lanes.Unary(lanes.Move[uint32])}, t, t)
 }
 
 func (l *lowerer) movePredicate(d, a ptx.Operand) error {
@@ -45,14 +46,14 @@ func (l *lowerer) movePredicate(d, a ptx.Operand) error {
 		if a.Bits != 0 {
 			all = lanes.Full
 		}
-		return l.add(Inst{Kind: Pure, Class: Movement,
+		return l.add(Inst{Kind: Pure, Class: verdict.Movement,
 			Run: lanes.Predicates(r, r, r, false, false, func(_, _ uint32) uint32 { return all })})
 	}
 	s, not, err := l.predicateSource(a)
 	if err != nil {
 		return err
 	}
-	return l.add(Inst{Kind: Pure, Class: Movement,
+	return l.add(Inst{Kind: Pure, Class: verdict.Movement,
 		Run: lanes.Predicates(r, s, s, not, not, func(a, _ uint32) uint32 { return a })})
 }
 
@@ -93,7 +94,7 @@ func (l *lowerer) pack(d, a ptx.Operand, t typ) error {
 	if err != nil {
 		return err
 	}
-	return l.add(Inst{Kind: Pure, Class: Movement, Run: lanes.Pack(lanes.Part{Offset: r, Wide: t.wide()}, parts, width)})
+	return l.add(Inst{Kind: Pure, Class: verdict.Movement, Run: lanes.Pack(lanes.Part{Offset: r, Wide: t.wide()}, parts, width)})
 }
 
 func (l *lowerer) unpack(d, a ptx.Operand, t typ) error {
@@ -105,7 +106,7 @@ func (l *lowerer) unpack(d, a ptx.Operand, t typ) error {
 	if err != nil {
 		return err
 	}
-	return l.add(Inst{Kind: Pure, Class: Movement, Run: lanes.Unpack(parts, lanes.Part{Offset: r, Wide: t.wide()}, width)})
+	return l.add(Inst{Kind: Pure, Class: verdict.Movement, Run: lanes.Unpack(parts, lanes.Part{Offset: r, Wide: t.wide()}, width)})
 }
 
 // specialName is "%tid.x" for an operand that may be a special register.

@@ -3,6 +3,7 @@ package program
 import (
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/ptx"
+	"mage/gpu/verdict"
 )
 
 // Program is one kernel, ready to be executed.
@@ -86,38 +87,6 @@ const (
 	IsSpace
 )
 
-// Class groups instructions for counting.
-type Class uint8
-
-// The classes.
-const (
-	Integer Class = iota
-	Float16
-	Float32
-	Float64
-	SpecialFunction
-	Conversion
-	Comparison
-	Movement
-	Control
-	GlobalAccess
-	SharedAccess
-	LocalAccess
-	ParamAccess
-	AtomicAccess
-	Synchronisation
-	WarpWide
-	Matrix
-	Asynchronous
-	Classes int = iota
-)
-
-var classNames = [Classes]string{"integer", "fp16", "fp32", "fp64", "special-function", "conversion",
-	"comparison", "move", "control", "global", "shared", "local", "param", "atomic", "synchronisation", "warp-wide",
-	"matrix", "async"}
-
-func (c Class) String() string { return classNames[c] }
-
 // Inst is one instruction.
 type Inst struct {
 	Run  lanes.Op // of Pure
@@ -126,7 +95,7 @@ type Inst struct {
 	Guard    int32
 	GuardNot bool
 	Kind     Kind
-	Class    Class
+	Class    verdict.Class
 	// Flops are floating-point operations per lane. Of a MultiplyMatrix they are
 	// for the whole warp.
 	Flops int32

@@ -3,6 +3,7 @@ package program
 import (
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/ptx"
+	"mage/gpu/verdict"
 )
 
 // synchronise lowers barriers and fences.
@@ -19,7 +20,7 @@ func (l *lowerer) synchronise() error {
 		}
 		l.mods.prefix("mbarrier_init")
 		m.Release = scope != "cta" && scope != ""
-		return l.add(Inst{Kind: Fence, Class: Synchronisation, Memory: m})
+		return l.add(Inst{Kind: Fence, Class: verdict.Synchronisation, Memory: m})
 	}
 	if l.mods.take("warp") {
 		if !l.mods.take("sync") {
@@ -32,12 +33,12 @@ func (l *lowerer) synchronise() error {
 		if err != nil {
 			return err
 		}
-		return l.add(Inst{Kind: WarpSync, Class: Synchronisation, Warp: &Warp{Members: members}})
+		return l.add(Inst{Kind: WarpSync, Class: verdict.Synchronisation, Warp: &Warp{Members: members}})
 	}
 	l.mods.take("cta")
 	w := &Warp{Mode: l.mods.oneOf("sync", "arrive", "red"), Threads: -1, Predicate: -1}
 	w.Aligned = l.mods.take("aligned") || l.in.Opcode == "bar"
-	in := Inst{Kind: Barrier, Class: Synchronisation, Warp: w, Regs: lanes.Regs{D: -1, P: -1}}
+	in := Inst{Kind: Barrier, Class: verdict.Synchronisation, Warp: w, Regs: lanes.Regs{D: -1, P: -1}}
 	operands := l.in.Operands
 	var err error
 	switch w.Mode {
@@ -85,7 +86,7 @@ func (l *lowerer) barrierReduction(in *Inst, operands []ptx.Operand) ([]ptx.Oper
 // acrossLanes lowers shuffles, votes, matches and reductions.
 func (l *lowerer) acrossLanes() error {
 	w := &Warp{Members: -1, Predicate: -1}
-	in := Inst{Class: WarpWide, Warp: w, Regs: lanes.Regs{D: -1, P: -1}}
+	in := Inst{Class: verdict.WarpWide, Warp: w, Regs: lanes.Regs{D: -1, P: -1}}
 	if l.in.Opcode == "activemask" {
 		l.mods.take("b32")
 		if err := l.want(1); err != nil {
@@ -195,10 +196,10 @@ func (l *lowerer) async() error {
 	}
 	l.program.Async = true
 	if l.mods.take("commit_group") {
-		return l.add(Inst{Kind: AsyncCommit, Class: Asynchronous})
+		return l.add(Inst{Kind: AsyncCommit, Class: verdict.Asynchronous})
 	}
 	if l.mods.take("wait_all") {
-		return l.add(Inst{Kind: AsyncWait, Class: Asynchronous, Warp: &Warp{Groups: -1}})
+		return l.add(Inst{Kind: AsyncWait, Class: verdict.Asynchronous, Warp: &Warp{Groups: -1}})
 	}
 	if l.mods.take("wait_group") {
 		if err := l.want(1); err != nil {
@@ -208,7 +209,7 @@ func (l *lowerer) async() error {
 		if n.Kind != ptx.Integer || n.Bits > 1<<20 {
 			return l.fail(n.Pos, "%s: the number of groups must be a literal", l.in.Name())
 		}
-		return l.add(Inst{Kind: AsyncWait, Class: Asynchronous, Warp: &Warp{Groups: int(n.Bits)}})
+		return l.add(Inst{Kind: AsyncWait, Class: verdict.Asynchronous, Warp: &Warp{Groups: int(n.Bits)}})
 	}
 	if l.mods.take("mbarrier") {
 		return l.copiesArrive()
@@ -250,5 +251,5 @@ func (l *lowerer) async() error {
 			return err
 		}
 	}
-	return l.add(Inst{Kind: AsyncCopy, Class: Asynchronous, Memory: to})
+	return l.add(Inst{Kind: AsyncCopy, Class: verdict.Asynchronous, Memory: to})
 }

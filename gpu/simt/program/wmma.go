@@ -6,6 +6,7 @@ import (
 
 	"mage/gpu/simt/lanes"
 	"mage/gpu/simt/ptx"
+	"mage/gpu/verdict"
 )
 
 // Fragment is a matrix that wmma spreads over the lanes of a warp. How is not
@@ -162,7 +163,7 @@ func (l *lowerer) wmmaMultiply(w *Wmma, m, n, k int) error {
 			return err
 		}
 	}
-	return l.add(Inst{Kind: WarpMatrix, Class: Matrix, Flops: int32(2 * m * n * k), Wmma: w})
+	return l.add(Inst{Kind: WarpMatrix, Class: verdict.Matrix, Flops: int32(2 * m * n * k), Wmma: w})
 }
 
 // Sum is one element of the result: c, as bits, plus a row times a column.
