@@ -2,7 +2,8 @@ package capture
 
 import (
 	"math"
-	"strings"
+
+	"mage/roofline"
 )
 
 // The counters of Nsight Compute that an analysis needs.
@@ -38,9 +39,6 @@ var operations = []struct {
 	{"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", 2},
 }
 
-// tensorPipe is part of the names of all counters of tensor cores.
-const tensorPipe = "pipe_tensor"
-
 // AnalysisMetrics are the counters that Analyze and package roofline read.
 func AnalysisMetrics() []string {
 	out := []string{dramRead, dramWrite, dramBusy, l2Busy, smBusy, occupancy, l1Hits, l2Hits, l2Sectors}
@@ -65,7 +63,7 @@ type Analysis struct {
 	L1HitRate *float64 `json:"l1_hit_rate,omitempty"`    // fraction of the sectors
 	L2HitRate *float64 `json:"l2_hit_rate,omitempty"`    // fraction of the sectors
 	// Tensor says whether tensor cores worked: FLOPs does not hold their
-	// operations, and nothing is derived from it then.
+	// operations, and nothing is derived from it then, or where it is not known.
 	Tensor *bool `json:"tensor_cores,omitempty"`
 	// Bottleneck is "memory", "l2", "compute", "latency", "balanced", or "unknown".
 	Bottleneck string `json:"bottleneck"`
@@ -95,7 +93,7 @@ func Analyze(launches []*Kernel) Analysis {
 		}
 		flops = add(flops, n)
 	}
-	a.FLOPs, a.Tensor = flops, usesTensor(launches)
+	a.FLOPs, a.Tensor = flops, roofline.TensorCores(counted(launches))
 	a.Bandwidth, a.Rate, a.Intensity = quotient(a.Bytes, seconds), quotient(a.FLOPs, seconds), quotient(a.FLOPs, a.Bytes)
 	if a.Tensor == nil || *a.Tensor {
 		a.Intensity, a.Rate = nil, nil
@@ -125,24 +123,6 @@ func (a *Analysis) bottleneck() string {
 		return "compute"
 	}
 	return "latency"
-}
-
-// usesTensor is nil unless a counter of each launch tells.
-func usesTensor(launches []*Kernel) *bool {
-	used := false
-	for _, k := range launches {
-		known := false
-		for name, c := range k.Counters {
-			if strings.Contains(name, tensorPipe) {
-				known = true
-				used = used || c.Value > 0
-			}
-		}
-		if !known {
-			return nil
-		}
-	}
-	return &used
 }
 
 // sum adds a reading over the launches; nil unless each has it.

@@ -1,7 +1,5 @@
 package roofline
 
-import "strings"
-
 // Get returns a counter of Nsight Compute by its name, with its base unit ("B",
 // "s"); ok is false where it was not collected.
 type Get func(name string) (value float64, unit string, ok bool)
@@ -27,8 +25,11 @@ const (
 	dramRead  = "dram__bytes_read.sum"
 	dramWrite = "dram__bytes_write.sum"
 	l2Sectors = "lts__t_sectors_srcunit_tex.sum"
-	tensor    = "sm__inst_executed_pipe_tensor.sum"
 )
+
+// TensorCounter is the counter that tells that tensor cores did not work, if others
+// do not tell more.
+const TensorCounter = "sm__inst_executed_pipe_tensor.sum"
 
 func operationCounter(name string) string {
 	return "smsp__sass_thread_inst_executed_op_" + name + "_pred_on.sum"
@@ -36,7 +37,7 @@ func operationCounter(name string) string {
 
 // Counters lists what FromCounters reads, for --metrics of Nsight Compute.
 func Counters() []string {
-	out := []string{duration, dramRead, dramWrite, l2Sectors, tensor}
+	out := []string{duration, dramRead, dramWrite, l2Sectors, TensorCounter}
 	for _, o := range operations {
 		out = append(out, operationCounter(o.counter))
 	}
@@ -44,8 +45,8 @@ func Counters() []string {
 }
 
 // FromCounters is the work of one launch as Nsight Compute saw it, its own time
-// included. names lists the counters that there are: any of the tensor pipe tells
-// whether tensor cores worked, whose operations no counter of instructions tells.
+// included. names lists the counters that there are, for [TensorCores]: their
+// operations no counter of instructions tells.
 func FromCounters(get Get, names []string) Work {
 	const ncu Source = "ncu"
 	var w Work
@@ -85,18 +86,10 @@ func (w *Work) arithmetic(get Get, names []string, from Source) {
 			w.Demands = append(w.Demands, Demand{Resource: unit, Amount: Amount{sums[unit], from}})
 		}
 	}
-	known, worked := false, false
-	for _, name := range names {
-		if strings.Contains(name, "pipe_tensor") {
-			n, _, ok := get(name)
-			known = known || ok
-			worked = worked || ok && n > 0
-		}
-	}
-	switch {
-	case worked:
+	switch worked := TensorCores(get, names); {
+	case worked == nil:
+		w.Unknown = append(w.Unknown, "FLOPs of tensor cores: no counter tells whether they worked")
+	case *worked:
 		w.Unknown = append(w.Unknown, "FLOPs of tensor cores: they worked, and their instructions do not tell how much")
-	case !known:
-		w.Unknown = append(w.Unknown, "FLOPs of tensor cores: not measured")
 	}
 }

@@ -1,6 +1,7 @@
 package roofline
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func TestFromContract(t *testing.T) {
 }
 
 func TestFromCounters(t *testing.T) {
-	values := map[string]float64{dramRead: 300, dramWrite: 100, l2Sectors: 20, duration: 2e-6, tensor: 0}
+	values := map[string]float64{dramRead: 300, dramWrite: 100, l2Sectors: 20, duration: 2e-6, TensorCounter: 0}
 	for _, o := range operations {
 		values[operationCounter(o.counter)] = 10
 	}
@@ -59,7 +60,7 @@ func TestFromCounters(t *testing.T) {
 				unit = "s"
 			}
 			return v, unit, ok
-		}, []string{tensor})
+		}, []string{TensorCounter})
 	}
 	w := work()
 	if w.TimeUS.Value != 2 || find(w, DRAM).Amount != (Amount{400, "ncu"}) || *find(w, DRAM).Writes != 0.25 || find(w, L2).Amount.Value != 640 || len(w.Unknown) > 0 {
@@ -69,12 +70,12 @@ func TestFromCounters(t *testing.T) {
 	if find(w, FP32).Amount.Value != 40 || find(w, FP64).Amount.Value != 40 || find(w, FP16).Amount.Value != 80 {
 		t.Errorf("%+v", w)
 	}
-	values[tensor] = 5
-	if w := work(); len(w.Unknown) != 1 || !strings.HasPrefix(w.Unknown[0], "FLOPs of tensor cores: they worked") {
+	values[TensorCounter] = 5 // HFMA2.MMA, or matrices
+	if w := work(); len(w.Unknown) != 1 || !strings.HasPrefix(w.Unknown[0], "FLOPs of tensor cores: no counter tells") {
 		t.Errorf("%v", w.Unknown)
 	}
-	delete(values, tensor)
-	if w := work(); len(w.Unknown) != 1 || !strings.HasPrefix(w.Unknown[0], "FLOPs of tensor cores: not measured") {
+	delete(values, TensorCounter)
+	if w := work(); len(w.Unknown) != 1 || !strings.HasPrefix(w.Unknown[0], "FLOPs of tensor cores: no counter tells") {
 		t.Errorf("%v", w.Unknown)
 	}
 	delete(values, operationCounter("ffma"))
@@ -84,9 +85,41 @@ func TestFromCounters(t *testing.T) {
 	if len(w.Demands) > 0 {
 		t.Errorf("%+v", w.Demands)
 	}
-	for _, name := range []string{dramRead, duration, tensor, l2Sectors} {
+	for _, name := range []string{dramRead, duration, TensorCounter, l2Sectors} {
 		if !slices.Contains(Counters(), name) {
 			t.Errorf("%s is not asked for", name)
+		}
+	}
+}
+
+func TestTensorCores(t *testing.T) {
+	const (
+		pipe       = "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active"
+		matrices   = "sm__pipe_tensor_type_hmma_hgmma_qgmma_imma_igmma_bmma_bgmma_cycles_active"
+		avg, most  = matrices + ".avg.pct_of_peak_sustained_elapsed", matrices + ".max.pct_of_peak_sustained_elapsed"
+		operations = "sm__ops_path_tensor_src_bf16_dst_fp32.sum"
+		peak       = "sm__ops_path_tensor_src_bf16_dst_fp32.sum.peak_sustained"
+	)
+	for _, c := range []struct {
+		name   string
+		values map[string]float64
+		want   string
+	}{
+		{"none", nil, "unknown"},
+		{"an idle pipe", map[string]float64{pipe: 0}, "no"},
+		{"a busy pipe", map[string]float64{pipe: 1.2}, "unknown"},
+		{"a busy pipe without matrices", map[string]float64{pipe: 1.2, avg: 0, most: 0.07}, "no"},
+		{"matrices", map[string]float64{pipe: 1.2, avg: 0.4}, "yes"},
+		{"operations", map[string]float64{pipe: 1.2, operations: 4096, avg: 0}, "yes"},
+		{"no operations", map[string]float64{pipe: 1.2, operations: 0, peak: 4096}, "no"},
+		{"only what could be", map[string]float64{peak: 4096, most: 0.07}, "unknown"},
+	} {
+		got := "unknown"
+		if worked := TensorCores(func(name string) (float64, string, bool) { v, ok := c.values[name]; return v, "", ok }, slices.Collect(maps.Keys(c.values))); worked != nil {
+			got = map[bool]string{true: "yes", false: "no"}[*worked]
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
 }
