@@ -8,7 +8,7 @@ import (
 )
 
 // Roofs are the ceilings as package roofline takes them: medians of what was
-// confirmed. What was not measured is absent.
+// confirmed. What was not measured is absent, with the reason in Lacking.
 func (f *File) Roofs() roofline.Roofs {
 	r := roofline.Roofs{Device: f.Device.Name, UUID: f.Device.UUID, LaunchUS: map[string]float64{},
 		About: fmt.Sprintf("measured %s, driver %s", f.Measured.UTC().Format("2006-01-02 15:04 UTC"), f.Device.DriverVersion)}
@@ -19,8 +19,12 @@ func (f *File) Roofs() roofline.Roofs {
 		"fp32-fma": roofline.FP32, "fp64-fma": roofline.FP64,
 		"tensor-fp16": roofline.TensorFP16, "tensor-bf16": roofline.TensorBF16, "tensor-tf32": roofline.TensorTF32,
 	}
+	r.Lacking = map[roofline.Resource]string{roofline.FP16: "there is no kernel for it, and its FLOPs may be constants that HFMA2 moved"}
 	for _, c := range f.Ceilings {
 		if c.Confirmed == nil {
+			if to, ok := resources[c.Name]; ok && c.Reason != "" {
+				r.Lacking[to] = c.Reason
+			}
 			continue
 		}
 		if mode, ok := strings.CutPrefix(c.Name, "launch-"); ok {

@@ -30,7 +30,7 @@ func Place(w Work, roofs Roofs) Placement {
 	for _, d := range w.Demands {
 		roof, ok := roofs.over(d)
 		if !ok {
-			unknown("%s: its ceiling was not measured", d.Resource)
+			unknown("%s: its ceiling was not measured%s", d.Resource, roofs.whyNot(d.Resource))
 			continue
 		}
 		p.add(share(d, roof, w.TimeUS))
@@ -86,6 +86,14 @@ func (r Roofs) over(d Demand) (best Roof, ok bool) {
 		}
 	}
 	return best, ok
+}
+
+// whyNot is ": " and the reason, where it is known.
+func (r Roofs) whyNot(of Resource) string {
+	if why := r.Lacking[of]; why != "" {
+		return ": " + why
+	}
+	return ""
 }
 
 // launch is what as many empty kernels take at least in the mode of the time: one

@@ -88,6 +88,8 @@ type Roofs struct {
 	Roofs []Roof `json:"roofs"`
 	// LaunchUS is what an empty kernel takes, by timing mode.
 	LaunchUS map[string]float64 `json:"launch_us,omitempty"`
+	// Lacking says why a resource has no roof.
+	Lacking map[Resource]string `json:"lacking,omitempty"`
 }
 
 // Share is one demand under its roof.
