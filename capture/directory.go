@@ -67,9 +67,10 @@ func (c *Capture) save() error {
 
 // finish keeps the result, and how the capture ended: with err, or with what went
 // wrong only now.
-func (c *Capture) finish(r *Result, err error) error {
+func (c *Capture) finish(r *Result, devices []string, err error) error {
 	c.Ended = c.Started.Add(time.Since(c.Started)) // the clock may have been set in between
 	c.addVersions(r.Versions)
+	c.UUID = uuidOf(r.Kernels, devices)
 	c.Device, c.Findings, c.Launches = r.Device, r.Findings, len(r.Kernels)
 	c.Warnings = append(c.Warnings, r.Warnings...)
 	if failed := c.keep(r); failed != nil && err == nil {
@@ -90,6 +91,25 @@ func (c *Capture) finish(r *Result, err error) error {
 		err = fmt.Errorf("the capture is complete, but not marked so: %w", failed)
 	}
 	return err
+}
+
+// uuidOf is the device of the kernels, of those that the program could use: the only
+// one, or that of their ordinal. A program's ordinals are Mage's, because both see the
+// same CUDA_VISIBLE_DEVICES.
+func uuidOf(kernels []Kernel, devices []string) string {
+	if len(kernels) == 0 {
+		return ""
+	}
+	if len(devices) == 1 {
+		return devices[0]
+	}
+	first := kernels[0].Device
+	for i := range kernels {
+		if d := kernels[i].Device; d == nil || *d != *first || *d < 0 || *d >= len(devices) {
+			return ""
+		}
+	}
+	return devices[*first]
 }
 
 // keep writes all but capture.json.

@@ -18,8 +18,9 @@ import (
 type Options struct {
 	// Root is the directory in which the capture's own is made.
 	Root string
-	// Devices are the UUIDs of the GPUs that the program can see, which no other
-	// capture may use meanwhile. None stands for all of them.
+	// Devices are the UUIDs of the GPUs that the program can see, by ordinal, or of
+	// the only one that it will use; no other capture may use them meanwhile. None
+	// stands for all of them.
 	Devices []string
 	// Force captures although another capture is running on the device.
 	Force bool
@@ -78,7 +79,7 @@ func Run(ctx context.Context, b Backend, r Request, opt Options) (*Capture, *Res
 		a.follow = f.Follow(c.Dir)
 	}
 	err = a.run(ctx)
-	return c, &a.result, c.finish(&a.result, err)
+	return c, &a.result, c.finish(&a.result, opt.Devices, err)
 }
 
 // check refuses what no backend can serve.

@@ -34,9 +34,11 @@ type Capture struct {
 	Versions map[string]string `json:"versions,omitempty"`
 	Reports  []string          `json:"reports,omitempty"` // native files in the directory
 	Device   string            `json:"device,omitempty"`  // its name, as the report gives it
-	Warnings []string          `json:"warnings,omitempty"`
-	Findings []Finding         `json:"findings,omitempty"`
-	Launches int               `json:"launches"` // kernels in kernels.json
+	// UUID is the device's, where only one can have run the kernels.
+	UUID     string    `json:"device_uuid,omitempty"`
+	Warnings []string  `json:"warnings,omitempty"`
+	Findings []Finding `json:"findings,omitempty"`
+	Launches int       `json:"launches"` // kernels in kernels.json
 
 	// Dir is where it lies.
 	Dir string `json:"-"`

@@ -27,12 +27,28 @@ func torn(format string, args ...any) error {
 // Parse reads what ncu --csv --page raw prints: a line per launch, with the units
 // in the second line. What precedes the header, such as ==PROF== lines, is skipped.
 func Parse(text []byte) ([]capture.Kernel, error) {
+	kernels, _, err := parse(text)
+	return kernels, err
+}
+
+// parse also returns the name of the device, where all launches have the same.
+func parse(text []byte) ([]capture.Kernel, string, error) {
+	t, rows, err := read(text)
+	if err != nil {
+		return nil, "", err
+	}
+	kernels, err := t.raw(rows)
+	return kernels, t.device(rows), err
+}
+
+// read returns the lines below the header.
+func read(text []byte) (*file, [][]string, error) {
 	start := headerAt(text)
 	if start < 0 {
-		return nil, unsupported("there is no header line that begins with \"ID\"")
+		return nil, nil, unsupported("there is no header line that begins with \"ID\"")
 	}
 	if !bytes.HasSuffix(text, []byte("\n")) {
-		return nil, torn("its last line has no end")
+		return nil, nil, torn("its last line has no end")
 	}
 	r := csv.NewReader(bytes.NewReader(text[start:]))
 	r.FieldsPerRecord = -1
@@ -44,14 +60,14 @@ func Parse(text []byte) ([]capture.Kernel, error) {
 			break
 		}
 		if err != nil {
-			return nil, unsupported("%v", err)
+			return nil, nil, unsupported("%v", err)
 		}
 		if strings.HasPrefix(row[0], "==") {
 			continue // the profiler's remark, in between or after
 		}
 		if rows != nil && len(row) != len(rows[0]) {
 			line, _ := r.FieldPos(0)
-			return nil, torn("line %d below the header has %d fields of %d", line-1, len(row), len(rows[0]))
+			return nil, nil, torn("line %d below the header has %d fields of %d", line-1, len(row), len(rows[0]))
 		}
 		rows = append(rows, row)
 	}
@@ -60,12 +76,12 @@ func Parse(text []byte) ([]capture.Kernel, error) {
 		t.columns[strings.TrimSpace(name)] = i
 	}
 	if !t.has("Kernel Name") {
-		return nil, unsupported("there is no column \"Kernel Name\"")
+		return nil, nil, unsupported("there is no column \"Kernel Name\"")
 	}
 	if t.has("Metric Name") {
-		return nil, unsupported("it is of another page than raw")
+		return nil, nil, unsupported("it is of another page than raw")
 	}
-	return t.raw(rows[1:])
+	return &t, rows[1:], nil
 }
 
 func headerAt(text []byte) int {
@@ -100,6 +116,23 @@ func (t *file) cell(row []string, name string) string {
 // name the host and the process are not kept.
 var fixed = []string{"ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time", "Context", "Stream",
 	"Block Size", "Grid Size", "Device", "CC", "Invocations"}
+
+// device is what all lines call the device in an attribute that every table has,
+// whatever was asked for; "" where it is missing, or where there are several.
+func (t *file) device(rows [][]string) string {
+	name := ""
+	for i, row := range rows {
+		if i == 0 {
+			continue // units
+		}
+		n := t.cell(row, "device__attribute_display_name")
+		if n == "" || name != "" && n != name {
+			return ""
+		}
+		name = n
+	}
+	return name
+}
 
 // raw reads one launch per line; the first line holds the units.
 func (t *file) raw(rows [][]string) ([]capture.Kernel, error) {

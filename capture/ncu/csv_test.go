@@ -12,7 +12,7 @@ import (
 	"mage/capture"
 )
 
-func read(t *testing.T, name string) []capture.Kernel {
+func readFile(t *testing.T, name string) []capture.Kernel {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + name)
 	if err != nil {
@@ -28,7 +28,7 @@ func read(t *testing.T, name string) []capture.Kernel {
 // TestRaw reads what ncu 2025.3.1 wrote on an H200, with the values as they stand
 // in the file.
 func TestRaw(t *testing.T) {
-	kernels := read(t, "raw-metrics.csv")
+	kernels := readFile(t, "raw-metrics.csv")
 	if len(kernels) != 2 {
 		t.Fatalf("%d kernels, want 2", len(kernels))
 	}
@@ -57,7 +57,7 @@ func TestRaw(t *testing.T) {
 
 // TestMissingCountersStayMissing: the full set leaves cells empty, and one "nan".
 func TestMissingCountersStayMissing(t *testing.T) {
-	kernels := read(t, "raw-full.csv")
+	kernels := readFile(t, "raw-full.csv")
 	if len(kernels) != 3 {
 		t.Fatalf("%d kernels, want 3", len(kernels))
 	}
@@ -154,4 +154,22 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestDevice: every table of ncu names the device; what does not is not guessed.
+func TestDevice(t *testing.T) {
+	text, err := os.ReadFile("testdata/raw-metrics.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ old, new, want string }{
+		"one":     {"", "", "NVIDIA H200"},
+		"two":     {"NVIDIA H200", "NVIDIA A100", ""}, // the first line's only
+		"unnamed": {"device__attribute_display_name", "another", ""},
+	} {
+		_, device, err := parse([]byte(strings.Replace(string(text), c.old, c.new, 1)))
+		if err != nil || device != c.want {
+			t.Errorf("%s: %q, %v; want %q", name, device, err, c.want)
+		}
+	}
 }

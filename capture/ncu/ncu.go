@@ -109,6 +109,6 @@ func (Backend) Parse(_ context.Context, dir string, _ capture.Request) (capture.
 	if err != nil {
 		return capture.Result{}, err
 	}
-	kernels, err := Parse(text)
-	return capture.Result{Kernels: kernels}, err
+	kernels, device, err := parse(text)
+	return capture.Result{Kernels: kernels, Device: device}, err
 }
