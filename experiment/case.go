@@ -35,8 +35,8 @@ type entrant struct {
 	entry evidence.Entry
 	// lacks holds the cells (mode × cache) that are unavailable.
 	lacks map[string]bool
-	// undrawn are the cells of a large case that were not judged yet, in the order
-	// in which they will be.
+	// undrawn are the cells of a large case whose turn to be judged is to come, in
+	// that order.
 	undrawn []string
 	// onceUS is the host time of one operation, for planning only.
 	onceUS float64

@@ -9,6 +9,7 @@ import (
 
 	"mage/evidence"
 	"mage/gate"
+	"mage/gpu"
 	"mage/timing"
 )
 
@@ -65,6 +66,47 @@ func TestInterruptThenResume(t *testing.T) {
 	}
 	if _, err := Resume(context.Background(), out.Dir, lab(a, b), Options{}); err == nil {
 		t.Error("resumed a complete record")
+	}
+}
+
+// What was quiet in a round is not measured again, neither in the attempt that
+// follows nor by the session that goes on after an interruption of that.
+func TestResumeInARepeatedAttempt(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	spans, busy := 0, 50.0
+	a, b := &fake{name: "fake/a", us: 10}, &fake{name: "fake/b", us: 5}
+	b.measured = func(_ *fakeOperation, req timing.Request) error {
+		if req.Mode.Kind == timing.Span {
+			switch spans++; spans {
+			case 2: // in round 2 of the first case
+				b.states = []gpu.State{{StealPct: &busy}, {}}
+			case 3: // in the second attempt
+				cancel()
+			}
+		}
+		return nil
+	}
+	out, err := Run(ctx, parse(t, fakeSpec), lab(a, b), Options{Results: t.TempDir()})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if out, err = Resume(context.Background(), out.Dir, lab(a, b), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	run := load(t, out.Dir)
+	attempts := map[string][]int{}
+	for _, l := range run.Lines {
+		if l.Case == run.Record.Cases[0].ID && l.Round == 2 && l.Arm == "fake/b@go" {
+			attempts[l.Mode] = append(attempts[l.Mode], l.Attempt)
+		}
+	}
+	if !slices.Equal(attempts["latency"], []int{1}) || !slices.Equal(attempts["span"], []int{1, 2, 3}) {
+		t.Errorf("attempts at round 2: %v", attempts)
+	}
+	for _, c := range run.Cells() {
+		if rounds := run.Rounds(c); len(rounds) != 3 {
+			t.Errorf("%s: %d rounds count, want 3", c, len(rounds))
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package experiment
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sort"
 	"strings"
@@ -75,7 +74,7 @@ func (w *caseWork) alive() bool {
 func (r *runner) roundUntilQuiet(ctx context.Context, w *caseWork, round int, tell func(attempt []evidence.Line)) ([]string, error) {
 	already, _ := r.state.Complete(w.id, round)
 	first := already + 1
-	var again map[string]bool // nil for every cell
+	again := r.unfinished(w.id, round) // nil for every cell
 	for attempt := first; ; attempt++ {
 		lines, err := r.round(ctx, w, round, attempt, again)
 		if err != nil {
@@ -117,6 +116,23 @@ func (r *runner) roundUntilQuiet(ctx context.Context, w *caseWork, round int, te
 	}
 }
 
+// unfinished names the cells in which an earlier session left no attempt at a round
+// that counts; nil if it left none in any.
+func (r *runner) unfinished(id string, round int) map[string]bool {
+	if attempts, _ := r.state.Complete(id, round); attempts == 0 {
+		return nil
+	}
+	again := map[string]bool{}
+	for _, m := range r.modes {
+		for _, c := range r.spec.Caches {
+			if !r.state.Done(evidence.Cell{Case: id, Mode: m.String(), Cache: c}, round) {
+				again[cellName(m, timing.Cache(c))] = true
+			}
+		}
+	}
+	return again
+}
+
 func disturbedOf(lines []evidence.Line) []string {
 	var out []string
 	for _, l := range lines {
@@ -133,7 +149,7 @@ func (r *runner) round(ctx context.Context, w *caseWork, round, attempt int, aga
 	var lines []evidence.Line
 	entrants := slices.DeleteFunc(slices.Clone(w.entrants), func(e *entrant) bool { return e.arm.untimed != nil })
 	sequence := order(len(entrants), round)
-	drawn := r.drawCells(w, entrants)
+	drawn := r.drawCells(w, entrants, again)
 	for _, m := range r.modes {
 		for _, cache := range r.spec.Caches {
 			if again != nil && !again[cellName(m, timing.Cache(cache))] {
@@ -148,7 +164,7 @@ func (r *runner) round(ctx context.Context, w *caseWork, round, attempt int, aga
 					continue
 				}
 				r.progress.Step(fmt.Sprintf("%s %s %s", e.arm.ID, m, cache))
-				judged := drawn == nil || drawn[i] == cellName(m, timing.Cache(cache))
+				judged := drawn == nil || slices.Contains(drawn[i], cellName(m, timing.Cache(cache)))
 				if l, ok := r.cell(w, e, m, timing.Cache(cache), round, judged); ok {
 					l.Attempt, l.Order = attempt, position
 					lines = append(lines, l)
@@ -157,53 +173,6 @@ func (r *runner) round(ctx context.Context, w *caseWork, round, attempt int, aga
 		}
 	}
 	return lines, nil
-}
-
-// gateEverything is the size of output and inputs together up to which every
-// timed region is judged. Beyond it the comparison would take longer than the
-// measurement: then one cell of each arm is judged in a round. Its number is
-// drawn without replacement, so that as many rounds as there are cells judge all.
-const gateEverything = 64 << 20 // bytes
-
-// drawCells chooses the cell of each entrant that is judged in a round: nil for
-// every cell.
-func (r *runner) drawCells(w *caseWork, entrants []*entrant) []string {
-	if w.bytes <= gateEverything {
-		return nil
-	}
-	out := make([]string, len(entrants))
-	for i, e := range entrants {
-		out[i] = e.draw(r.cells())
-	}
-	return out
-}
-
-// cells names every mode × cache state of the plan.
-func (r *runner) cells() []string {
-	var out []string
-	for _, m := range r.modes {
-		for _, c := range r.spec.Caches {
-			out = append(out, cellName(m, timing.Cache(c)))
-		}
-	}
-	return out
-}
-
-// draw takes the next of the cells that the entrant has, in an order that nobody
-// can know; "" if it has none.
-func (e *entrant) draw(cells []string) string {
-	for range 2 {
-		for len(e.undrawn) > 0 {
-			c := e.undrawn[0]
-			e.undrawn = e.undrawn[1:]
-			if !e.lacks[c] {
-				return c
-			}
-		}
-		e.undrawn = slices.Clone(cells)
-		rand.Shuffle(len(cells), func(i, j int) { e.undrawn[i], e.undrawn[j] = e.undrawn[j], e.undrawn[i] })
-	}
-	return ""
 }
 
 // cell measures one arm in one mode and cache state and, if judged, gates what

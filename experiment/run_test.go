@@ -201,39 +201,6 @@ func TestRequestsCarryTheLimitOfASample(t *testing.T) {
 	}
 }
 
-func TestLargeCasesAreJudgedByLot(t *testing.T) {
-	a, b := &fake{name: "fake/a", us: 10}, &fake{name: "fake/b", us: 5}
-	r, err := newRunner(parse(t, fakeSpec), lab(a, b), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &caseWork{bytes: gateEverything}
-	one := &entrant{lacks: map[string]bool{"latency hot": true}}
-	all := []*entrant{one}
-	for range 50 {
-		all = append(all, &entrant{})
-	}
-	if r.drawCells(w, all) != nil {
-		t.Error("a small case is not judged in every cell")
-	}
-	w.bytes++
-	first, second := r.drawCells(w, all), r.drawCells(w, all)
-	seen := map[string]bool{}
-	for i := range all[1:] {
-		seen[first[i+1]] = true
-		if first[i+1] == second[i+1] {
-			t.Errorf("entrant %d was judged in %q twice before the other cell", i+1, first[i+1])
-		}
-	}
-	// Two cells, fifty lots: one of them alone has a chance of 2⁻⁴⁹.
-	if len(seen) != 2 || !seen["latency hot"] || !seen["span hot"] {
-		t.Errorf("drawn: %v", seen)
-	}
-	if first[0] != "span hot" || second[0] != "span hot" {
-		t.Errorf("an entrant was drawn for a cell that it lacks: %q, %q", first[0], second[0])
-	}
-}
-
 func TestAProgramThatFindsNoDeviceIsUnavailable(t *testing.T) {
 	a, b := &fake{name: "fake/a", us: 10}, &fake{name: "fake/b", us: 5, runErr: unavailable.New("a device", "there is none", "")}
 	out, err := Run(context.Background(), parse(t, fakeSpec), lab(a, b), Options{Results: t.TempDir()})
