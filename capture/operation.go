@@ -10,7 +10,7 @@ import (
 // sum of their times, its copies and allocations. Whether all were alike is
 // checked; where they were not, the sequence is missing and Note says why.
 func (c *Capture) PerOperation(r *Result, n int) evidence.Capture {
-	out := evidence.Capture{Backend: c.Backend, Captured: c.Started, Versions: c.Versions,
+	out := evidence.Capture{Backend: c.Backend, Captured: c.Started, Versions: c.Versions, Device: c.Device, DeviceUUID: c.UUID,
 		Outcome: string(c.Outcome), Reason: c.Reason, Operations: n}
 	for _, f := range r.Findings {
 		out.Findings = append(out.Findings, evidence.CapturedFinding{Kind: f.Kind, Kernel: f.Kernel, Source: f.Source, Count: f.Count})

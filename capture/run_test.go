@@ -288,3 +288,24 @@ func TestMissingProfiler(t *testing.T) {
 		t.Errorf("error = %v", err)
 	}
 }
+
+// TestDevice: a capture is of the only GPU that the program could use, or of that of
+// its kernels' ordinal; where neither tells, it says nothing.
+func TestDevice(t *testing.T) {
+	b := newBench(t, "", "ncu/testdata/raw-full.csv") // all of device 0
+	for _, c := range []struct {
+		devices []string
+		want    string
+	}{{nil, ""}, {[]string{"GPU-1"}, "GPU-1"}, {[]string{"GPU-1", "GPU-2"}, "GPU-1"}} {
+		got, _, err := capture.Run(t.Context(), ncu.Backend{}, capture.Request{Argv: []string{"true"}, Range: capture.All}, capture.Options{Root: b.root, Devices: c.devices})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept, _ := load(t, got.Dir); kept.UUID != c.want || kept.Device != "NVIDIA H200" {
+			t.Errorf("of %q: %s, %s", c.devices, kept.Device, kept.UUID)
+		}
+		if seen := got.PerOperation(&capture.Result{}, 1); seen.DeviceUUID != c.want || seen.Device != "NVIDIA H200" {
+			t.Errorf("the record: %+v", seen)
+		}
+	}
+}

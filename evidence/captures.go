@@ -32,6 +32,10 @@ type Capture struct {
 	Backend  string            `json:"backend"` // "nsys", "ncu", "cupti", "sanitizer"
 	Captured time.Time         `json:"captured"`
 	Versions map[string]string `json:"versions,omitempty"`
+	// Device is its name as the profiler gives it, DeviceUUID its identity; empty
+	// where they are not known.
+	Device     string `json:"device,omitempty"`
+	DeviceUUID string `json:"device_uuid,omitempty"`
 	Outcome  string            `json:"outcome"` // "complete", or how it failed
 	Reason   string            `json:"reason,omitempty"`
 	// Directory below the record's own holds every launch; empty where there is none.

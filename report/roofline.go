@@ -32,6 +32,10 @@ func (b *builder) placeUnder(roofs roofline.Roofs) error {
 		return err
 	}
 	r := b.report
+	r.roofs, r.roofed = roofs, map[string]bool{}
+	for _, a := range b.rec.Arms {
+		r.roofed[a.ID] = a.Device == device.ID
+	}
 	for _, c := range r.Cases {
 		for _, g := range c.Groups {
 			if g.Device != device.ID {
@@ -51,7 +55,7 @@ func (b *builder) placeUnder(roofs roofline.Roofs) error {
 		}
 	}
 	for _, c := range r.Captures {
-		if arm := b.arm(c.Arm); arm == nil || arm.Device != device.ID {
+		if !r.roofed[c.Arm] || r.unplaced(&c) != "" {
 			continue
 		}
 		for _, l := range c.Launches {
@@ -64,8 +68,20 @@ func (b *builder) placeUnder(roofs roofline.Roofs) error {
 			}
 		}
 	}
-	r.roofs = roofs
 	return nil
+}
+
+// unplaced says why a capture of an arm that ran under the roofs is not: it is of
+// another device. One that does not name its device is of the arm's.
+func (r *Report) unplaced(c *evidence.Capture) string {
+	d := roofline.Device{Name: c.Device, UUID: c.DeviceUUID}
+	if r.roofed == nil || d == (roofline.Device{}) {
+		return ""
+	}
+	if _, err := r.roofs.Of(d); err != nil {
+		return "no roofline: " + err.Error()
+	}
+	return ""
 }
 
 // counted is what a profiler counted of a kernel.

@@ -34,6 +34,7 @@ func (r *Report) Only(words ...string) (*Report, error) {
 	out.Gates = filter(r.Gates, func(g GateResult) bool { return wanted(g.Case) })
 	out.Resources = filter(r.Resources, func(x Resource) bool { return wanted(x.Case) })
 	out.Captures = filter(r.Captures, func(c evidence.Capture) bool { return wanted(c.Case) })
+	out.Roofline = filter(r.Roofline, func(x RooflineResult) bool { return wanted(x.Case) })
 	out.Graphs = filter(r.Graphs, func(g GraphResult) bool { return wanted(g.Case) })
 	out.Warnings = filter(r.Warnings, func(w Warning) bool { return w.Case == "" || wanted(w.Case) })
 	if i := slices.Index(used, false); i >= 0 {

@@ -7,6 +7,7 @@ import (
 
 	"mage/capture"
 	"mage/evidence"
+	"mage/roofline"
 )
 
 // whatIsCaptured keeps the times apart from those that are compared.
@@ -20,6 +21,9 @@ func (r *Report) capturesTable() Table {
 		{Key: "registers", Head: "registers", Align: Right, Drop: 3}, {Key: "shared_bytes", Head: "shared", Unit: "B", Align: Right, Drop: 4},
 		{Key: "time_us", Head: "time", Unit: "µs", Align: Right}, {Key: "operation_us", Head: "operation", Unit: "µs", Align: Right},
 		{Key: "dram_bytes", Head: "DRAM bytes", Unit: "B", Align: Right, Drop: 5},
+		{Key: "flops", Head: "FLOPs", Unit: "FLOP", Align: Right, Drop: 5},
+		{Key: "flops_per_byte", Head: "FLOP/B", Unit: "FLOP/B", Align: Right, Drop: 4},
+		{Key: "binds", Head: "binds", Drop: 3}, {Key: "of_ceiling", Head: "of ceiling", Unit: "1", Align: Right, Drop: 3},
 		{Key: "copies", Head: "copies", Align: Right, Drop: 6}, {Key: "allocations", Head: "allocations", Align: Right, Drop: 6},
 		{Key: "findings", Head: "findings", Prose: true, Drop: 1}}}
 	last := ""
@@ -30,16 +34,22 @@ func (r *Report) capturesTable() Table {
 		last = c.Case + c.Arm
 		t.Rows = append(t.Rows, rows...)
 	}
+	t = t.compact()
 	if len(t.Rows) > 0 {
 		t.Remarks = []string{whatIsCaptured}
+		for _, c := range t.Columns {
+			if c.Key == "binds" {
+				t.Remarks = append(t.Remarks, "Of what ncu counted, time, bytes and FLOPs are all ncu's. The ceilings are of "+r.roofs.Device+", "+r.roofs.About+".")
+			}
+		}
 	}
-	return t.compact()
+	return t
 }
 
 // captureRows are the rows of one capture: one per launch, at least one.
 func (r *Report) captureRows(t *Table, c *evidence.Capture) []Row {
 	instrument := word(c.Backend)
-	for _, why := range []string{c.Reason, c.Note} {
+	for _, why := range []string{c.Reason, c.Note, r.unplaced(c)} {
 		if why != "" {
 			instrument.Marks = append(instrument.Marks, t.footnote(why))
 		}
@@ -65,7 +75,9 @@ func (r *Report) captureRows(t *Table, c *evidence.Capture) []Row {
 			whole = []Value{none(), none(), none(), none()}
 		}
 		cells := append(slices.Clone(first), launchCells(l)...)
-		rows = append(rows, Row{Cells: append(cells, whole[0], dramBytes(l), whole[1], whole[2], whole[3])})
+		cells = append(cells, whole[0], dramBytes(l))
+		cells = append(cells, r.placementCells(t, c, l)...)
+		rows = append(rows, Row{Cells: append(cells, whole[1:]...)})
 	}
 	return rows
 }
@@ -96,6 +108,25 @@ func dramBytes(l *evidence.Launch) Value {
 	}
 	n := int64(read.Value + write.Value)
 	return number(bytesText(n), n)
+}
+
+// placementCells are FLOPs, intensity, the nearest ceiling and how near it is, of a
+// kernel whose work was counted.
+func (r *Report) placementCells(t *Table, c *evidence.Capture, l *evidence.Launch) []Value {
+	w := counted(*l)
+	if len(w.Demands) == 0 {
+		return []Value{none(), none(), none(), none()}
+	}
+	p := roofline.Place(w, r.roofs)
+	flops := unknown()
+	if n := w.FLOPs(); n != nil {
+		flops = number(countText(*n, "FLOP"), *n)
+	}
+	if !r.roofed[c.Arm] || r.unplaced(c) != "" {
+		return []Value{flops, intensity(p), none(), none()}
+	}
+	binds, fraction := t.nearest(p)
+	return []Value{flops, intensity(p), binds, fraction}
 }
 
 func perOperation(n *float64) Value {

@@ -17,12 +17,8 @@ func (r *Report) rooflineTable() Table {
 		{Key: "case", Head: "case"}, {Key: "mode", Head: "mode"}, {Key: "cache", Head: "cache"}, {Key: "arm", Head: "arm"},
 		{Key: "instrument", Head: "instrument", Drop: 5}, {Key: "kernel", Head: "kernel", Drop: 1},
 		{Key: "time_us", Head: "time", Unit: "µs", Align: Right},
-		{Key: "from", Head: "bytes, FLOPs", Drop: 4},
-		{Key: "flops_per_byte", Head: "FLOP/B", Unit: "FLOP/B", Align: Right, Drop: 3},
-		{Key: "flops_per_s", Head: "FLOP/s", Unit: "FLOP/s", Align: Right, Drop: 2},
-		{Key: "dram_bytes_per_s", Head: "DRAM", Unit: "B/s", Align: Right, Drop: 2},
-		{Key: "binds", Head: "binds"}, {Key: "of_ceiling", Head: "of ceiling", Unit: "1", Align: Right},
-		{Key: "ceiling", Head: "ceiling"}}}
+		{Key: "from", Head: "bytes, FLOPs", Drop: 4}}}
+	t.Columns = append(t.Columns, PlacementColumns()...)
 	last := ""
 	for _, x := range r.Roofline {
 		row := r.rooflineRow(&t, x)
@@ -63,13 +59,36 @@ func (r *Report) rooflineRow(t *Table, x RooflineResult) Row {
 			kernel.Text = x.Kernel
 		}
 	}
-	intensity := none()
-	if p.Intensity != nil {
-		intensity = number(significant(*p.Intensity, 3), *p.Intensity)
-	}
-	binds, ceiling, fraction := word("unknown"), none(), none()
+	cells := []Value{word(r.caseLabel(x.Case)), word(x.Mode), word(x.Cache), arm, word(x.Instrument), kernel, optionalTime(x.TimeUS), word(sourcesOf(p))}
+	return Row{Cells: append(cells, t.PlacementCells(p)...)}
+}
+
+// PlacementColumns are those of [Table.PlacementCells].
+func PlacementColumns() []Column {
+	return []Column{
+		{Key: "flops_per_byte", Head: "FLOP/B", Unit: "FLOP/B", Align: Right, Drop: 3},
+		{Key: "flops_per_s", Head: "FLOP/s", Unit: "FLOP/s", Align: Right, Drop: 2},
+		{Key: "dram_bytes_per_s", Head: "DRAM", Unit: "B/s", Align: Right, Drop: 2},
+		{Key: "binds", Head: "binds"}, {Key: "of_ceiling", Head: "of ceiling", Unit: "1", Align: Right},
+		{Key: "ceiling", Head: "ceiling"}}
+}
+
+// PlacementCells say where an operation lies under ceilings; footnotes say what was
+// not measured, and what to keep in mind.
+func (t *Table) PlacementCells(p roofline.Placement) []Value {
+	binds, fraction := t.nearest(p)
+	ceiling := none()
 	if p.Binds != "" {
-		binds, ceiling = word(p.Binds.Class()), word(ceilingText(p))
+		ceiling = word(ceilingText(p))
+	}
+	return []Value{intensity(p), flopRate(p), rateCell(p.DRAMRate(), "B/s"), binds, fraction, ceiling}
+}
+
+// nearest is the kind of the nearest ceiling, and how near it is.
+func (t *Table) nearest(p roofline.Placement) (binds, fraction Value) {
+	binds, fraction = unknown(), unknown()
+	if p.Binds != "" {
+		binds = word(p.Binds.Class())
 	}
 	if p.Fraction != nil {
 		fraction = number(percent(*p.Fraction), *p.Fraction)
@@ -80,10 +99,18 @@ func (r *Report) rooflineRow(t *Table, x RooflineResult) Row {
 	for _, note := range p.Notes {
 		fraction.Marks = append(fraction.Marks, t.footnote(note))
 	}
-	return Row{Cells: []Value{word(r.caseLabel(x.Case)), word(x.Mode), word(x.Cache), arm, word(x.Instrument), kernel, optionalTime(x.TimeUS),
-		word(sourcesOf(p)), intensity, attained(p, roofline.Resource.Arithmetic, "FLOP/s"),
-		attained(p, func(s roofline.Resource) bool { return s == roofline.DRAM }, "B/s"), binds, fraction, ceiling}}
+	return binds, fraction
 }
+
+func intensity(p roofline.Placement) Value {
+	if p.Intensity == nil {
+		return unknown()
+	}
+	return number(significant(*p.Intensity, 3), *p.Intensity)
+}
+
+// unknown is a cell for what would be there if it had been measured.
+func unknown() Value { return Value{Text: "unknown", Tone: Faint} }
 
 // ceilingText is the roof that binds, with its rate.
 func ceilingText(p roofline.Placement) string {
@@ -101,18 +128,32 @@ func ceilingText(p roofline.Placement) string {
 	return p.Roof
 }
 
-// attained is the rate on the resources, together.
-func attained(p roofline.Placement, of func(roofline.Resource) bool, unit string) Value {
+// flopRate is that of all units together; the shares lack a unit without a ceiling.
+func flopRate(p roofline.Placement) Value {
+	rate := p.DRAMRate()
+	if p.Intensity != nil && rate != nil {
+		return rateCell(new(*p.Intensity**rate), "FLOP/s")
+	}
 	sum, any := 0.0, false
 	for _, s := range p.Shares {
-		if of(s.Resource) && s.Attained != nil {
+		if s.Resource.Arithmetic() && s.Attained != nil {
 			sum, any = sum+*s.Attained, true
 		}
 	}
-	if !any {
-		return none()
+	for _, u := range p.Unknown {
+		any = any && !strings.HasPrefix(u, "FLOPs") && !strings.HasPrefix(u, string(roofline.FP16))
 	}
-	return number(countText(sum, unit), sum)
+	if !any {
+		return unknown()
+	}
+	return rateCell(&sum, "FLOP/s")
+}
+
+func rateCell(x *float64, unit string) Value {
+	if x == nil {
+		return unknown()
+	}
+	return number(countText(*x, unit), *x)
 }
 
 // sourcesOf says where bytes and FLOPs are from.

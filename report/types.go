@@ -32,6 +32,7 @@ type Report struct {
 	devices     map[string]string  // of each arm
 	outputs     map[string]string  // case and arm → note on its output
 	roofs       roofline.Roofs     // that Roofline is under
+	roofed      map[string]bool    // arms on their device; nil without roofs
 }
 
 // Header identifies the run and the terms of its comparison.

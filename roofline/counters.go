@@ -93,3 +93,17 @@ func (w *Work) arithmetic(get Get, names []string, from Source) {
 		w.Unknown = append(w.Unknown, "FLOPs of tensor cores: they worked, and their instructions do not tell how much")
 	}
 }
+
+// FLOPs are those of all units; nil unless all are known.
+func (w Work) FLOPs() *float64 {
+	if w.lacks("FLOPs") || !w.demands(Resource.Arithmetic) {
+		return nil
+	}
+	sum := 0.0
+	for _, d := range w.Demands {
+		if d.Resource.Arithmetic() {
+			sum += d.Amount.Value
+		}
+	}
+	return &sum
+}

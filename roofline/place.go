@@ -150,7 +150,7 @@ func (w Work) lacks(what string) bool {
 
 // classic fills in intensity and ridge: of the unit that would take longest.
 func (p *Placement) classic(w Work, roofs Roofs) {
-	var bytes, flops float64
+	bytes := 0.0
 	var memory, compute Share
 	for _, s := range p.Shares {
 		switch {
@@ -160,17 +160,13 @@ func (p *Placement) classic(w Work, roofs Roofs) {
 			compute = s
 		}
 	}
-	all := !w.lacks("FLOPs")
 	for _, d := range w.Demands {
-		switch {
-		case d.Resource == DRAM:
+		if d.Resource == DRAM {
 			bytes += d.Amount.Value
-		case d.Resource.Arithmetic():
-			flops += d.Amount.Value
 		}
 	}
-	if all && bytes > 0 && w.demands(Resource.Arithmetic) {
-		x := flops / bytes
+	if flops := w.FLOPs(); flops != nil && bytes > 0 {
+		x := *flops / bytes
 		p.Intensity = &x
 	}
 	if memory.Ceiling > 0 && compute.Ceiling > 0 {

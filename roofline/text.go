@@ -57,3 +57,13 @@ func rates(attained, ceiling float64, r Resource) (string, string) {
 }
 
 func percent(f float64) string { return fmt.Sprintf("%.3g %%", 100*f) }
+
+// DRAMRate is the bytes per second that were attained from and to DRAM; nil if unknown.
+func (p Placement) DRAMRate() *float64 {
+	for _, s := range p.Shares {
+		if s.Resource == DRAM {
+			return s.Attained
+		}
+	}
+	return nil
+}
