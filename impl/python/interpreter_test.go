@@ -39,12 +39,17 @@ func TestOddSurroundings(t *testing.T) {
 		{"PYTHONSAFEPATH=1", "PYTHONOPTIMIZE=2", "PYTHONDEVMODE=1"}, {"PYTHONINSPECT=1", "PYTHONWARNINGS=error"},
 		{"LANG=C", "LC_ALL=C", "PYTHONUTF8=0", "PYTHONCOERCECLOCALE=0", "PYTHONIOENCODING=ascii:strict"},
 	} {
-		w, err := Start(Options{Interpreter: plainPython(t), Device: "cpu", Dir: dir, Env: env})
+		w, err := Start(Options{Interpreter: plainPython(t), Device: "cpu", Dir: dir, Env: env, extra: fstest.MapFS{
+			"mage_worker/pure_arms.py": {Data: []byte("import sys, tempfile\nprint('temporary below', tempfile.gettempdir().startswith(sys.argv[1]))\ndef offers(*_): pass\n")}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Offers("pure/python"); err != nil {
 			t.Errorf("%v: %v", env, err)
+		}
+		eventually(t, "the worker says where temporary files go", func() bool { return strings.Contains(w.Log(), "temporary") })
+		if !strings.Contains(w.Log(), "temporary below True") {
+			t.Errorf("%v: %s", env, w.Log())
 		}
 		if err := w.Close(); err != nil {
 			t.Errorf("%v: %v", env, err)

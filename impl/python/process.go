@@ -75,18 +75,22 @@ func launch(python, dir string, env []string, arrays *os.File) (*process, error)
 
 // environment is this process's own with what the worker needs. The caches of
 // compilers lie below dir: a run finds nothing of another run there, and compile
-// times are those of compilations.
+// times are those of compilations. So do temporary files: a compiler that is
+// killed leaves them behind.
 func environment(dir string, extra []string) []string {
 	env := append(os.Environ(),
 		"PYTHONUNBUFFERED=1",
 		"PYTHONFAULTHANDLER=1", // a crash prints where it happened
 		"PYTHONDONTWRITEBYTECODE=1",
 		"NVIDIA_TF32_OVERRIDE=0",
+		"TMPDIR="+temporary(dir),
 		"TORCHINDUCTOR_CACHE_DIR="+filepath.Join(dir, "cache", "inductor"),
 		"TRITON_CACHE_DIR="+filepath.Join(dir, "cache", "triton"),
 	)
 	return append(env, extra...)
 }
+
+func temporary(dir string) string { return filepath.Join(dir, "tmp") }
 
 // exchange sends one line and returns the next one, whatever it is.
 func (p *process) exchange(line []byte, deadline time.Duration) ([]byte, error) {

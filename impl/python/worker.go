@@ -85,7 +85,11 @@ func Start(o Options) (*Worker, error) {
 		return nil, noRoom(err)
 	}
 	w := &Worker{options: o, choice: choice, dir: dir, arena: shared, choices: map[string]impl.Identity{}, exports: map[string]exported{}}
-	if err := writeSource(filepath.Join(dir, "src"), o.extra); err != nil {
+	err = os.Mkdir(temporary(dir), 0o700)
+	if err == nil {
+		err = writeSource(filepath.Join(dir, "src"), o.extra)
+	}
+	if err != nil {
 		shared.close()
 		os.RemoveAll(dir)
 		return nil, noRoom(err)
