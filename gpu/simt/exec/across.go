@@ -68,41 +68,44 @@ func (w *warp) predicate(at int32, mask, value uint32) {
 // that does not execute it has no value to give: that is a finding.
 func (w *warp) shuffle(in *program.Inst, mask uint32) {
 	f := &w.file
-	a, bs, cs := *lanes.At[uint32](f, in.Regs.A), *lanes.At[uint32](f, in.Regs.B), *lanes.At[uint32](f, in.Regs.C)
-	var p uint32
-	bad := -1
-	w.store32(in.Regs.D, mask, func(lane int) uint32 {
-		b, c := int(bs[lane]&31), int(cs[lane])
+	a, bs, cs := *lanes.At[uint32](f, in.Regs.A), lanes.At[uint32](f, in.Regs.B), lanes.At[uint32](f, in.Regs.C)
+	var from [lanes.Width]int32
+	var within uint32 // lanes whose source lies in their segment
+	mode := in.Warp.Mode[0]
+	for lane := range from {
+		l, b, c := int32(lane), int32(bs[lane]&31), int32(cs[lane])
 		segment, clamp := c>>8&31, c&31
-		most := lane&segment | clamp&^segment
-		least := lane & segment
-		from, ok := 0, false
-		switch in.Warp.Mode {
-		case "up":
-			from = lane - b
-			ok = from >= most
-		case "down":
-			from = lane + b
-			ok = from <= most
-		case "bfly":
-			from = lane ^ b
-			ok = from <= most
-		case "idx":
-			from = least | b&^segment
-			ok = from <= most
+		most := l&segment | clamp&^segment
+		var source, room int32 // room is negative beyond the segment
+		switch mode {
+		case 'u': // up
+			source = l - b
+			room = source - most
+		case 'd': // down
+			source = l + b
+			room = most - source
+		case 'b': // bfly
+			source = l ^ b
+			room = most - source
+		default: // idx
+			source = l&segment | b&^segment
+			room = most - source
 		}
-		if !ok {
-			return a[lane]
+		outside := room >> 31 // all ones or zero
+		from[lane] = source ^ (source^l)&outside
+		within |= uint32(^outside&1) << lane
+	}
+	var missing uint32
+	d := lanes.At[uint32](f, in.Regs.D)
+	for lane, source := range from {
+		if mask>>lane&1 != 0 {
+			d[lane] = a[source&31]
+			missing |= ^mask >> (source & 31) & 1 << lane
 		}
-		p |= 1 << lane
-		if mask>>from&1 == 0 && bad < 0 {
-			bad = lane
-		}
-		return a[from&31]
-	})
-	w.predicate(in.Warp.Predicate, mask, p)
-	if bad >= 0 {
-		w.block.report(in, w, bad, verdict.Finding{Kind: verdict.InvalidLanes, Detail: "a shuffle reads from a lane that does not take part"}, "source")
+	}
+	w.predicate(in.Warp.Predicate, mask, within)
+	if bad := missing & within & mask; bad != 0 {
+		w.block.report(in, w, firstLane(bad), verdict.Finding{Kind: verdict.InvalidLanes, Detail: "a shuffle reads from a lane that does not take part"}, "source")
 	}
 }
 
