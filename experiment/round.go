@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -265,10 +264,4 @@ func (r *runner) request(e *entrant, m timing.Mode, cache timing.Cache) timing.R
 		OnceUS:     e.onceUS,
 		LimitUS:    float64(r.spec.MaxSample.Microseconds()),
 	}
-}
-
-func medianInt(v []int) int {
-	s := slices.Clone(v)
-	sort.Ints(s)
-	return s[(len(s)-1)/2]
 }

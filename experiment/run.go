@@ -10,7 +10,6 @@ import (
 	"mage/contract/refcache"
 	"mage/evidence"
 	"mage/gate"
-	"mage/gpu"
 	"mage/timing"
 	"mage/unavailable"
 )
@@ -287,24 +286,4 @@ func lack(err error) (evidence.Unavailable, bool) {
 		return *unavailableRecord(u), true
 	}
 	return evidence.Unavailable{}, false
-}
-
-// clockHistory remembers the SM clocks of quiet cells.
-type clockHistory struct{ mhz []int }
-
-func (h *clockHistory) add(s gpu.State) {
-	if s.SMClockMHz == nil {
-		return
-	}
-	if h.mhz = append(h.mhz, *s.SMClockMHz); len(h.mhz) > 31 {
-		h.mhz = h.mhz[1:]
-	}
-}
-
-// usual is the median clock, 0 before there are enough readings to say.
-func (h *clockHistory) usual() int {
-	if h == nil || len(h.mhz) < 5 {
-		return 0
-	}
-	return medianInt(h.mhz)
 }
