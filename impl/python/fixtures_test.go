@@ -46,13 +46,21 @@ func start(t testing.TB, o Options) *Worker {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the worker printed:\n%s", w.Log())
+			t.Logf("the worker printed:\n%s", w.printed())
 		}
 		if err := w.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	return w
+}
+
+// printed is the end of what the current process, or the last one, printed.
+func (w *Worker) printed() string {
+	if w.process != nil {
+		return w.process.log.String()
+	}
+	return w.lastLog
 }
 
 // plain starts a worker with only the standard library, and the test's own

@@ -43,9 +43,9 @@ func TestKernelsOfAnOpenedOperation(t *testing.T) {
 	if _, err := w.Compiled("cheat/other").Prepare(x.contract, x.dims); err == nil || !strings.Contains(err.Error(), "not the one that was hashed") {
 		t.Errorf("error %v", err)
 	}
-	eventually(t, "the log has arrived", func() bool { return strings.Contains(w.Log(), "exporting other") })
+	eventually(t, "the log has arrived", func() bool { return strings.Contains(w.printed(), "exporting other") })
 	for _, how := range []string{"honest", "library"} {
-		if n := strings.Count(w.Log(), "exporting "+how); n != 1 {
+		if n := strings.Count(w.printed(), "exporting "+how); n != 1 {
 			t.Errorf("%s was exported %d times", how, n)
 		}
 	}

@@ -47,9 +47,9 @@ func TestOddSurroundings(t *testing.T) {
 		if err := w.Offers("pure/python"); err != nil {
 			t.Errorf("%v: %v", env, err)
 		}
-		eventually(t, "the worker says where temporary files go", func() bool { return strings.Contains(w.Log(), "temporary") })
-		if !strings.Contains(w.Log(), "temporary below True") {
-			t.Errorf("%v: %s", env, w.Log())
+		eventually(t, "the worker says where temporary files go", func() bool { return strings.Contains(w.printed(), "temporary") })
+		if !strings.Contains(w.printed(), "temporary below True") {
+			t.Errorf("%v: %s", env, w.printed())
 		}
 		if err := w.Close(); err != nil {
 			t.Errorf("%v: %v", env, err)

@@ -95,7 +95,7 @@ func parent(dir string) {
 		os.Exit(1)
 	}
 	go func() {
-		for !strings.Contains(w.Log(), "busy") {
+		for !strings.Contains(w.printed(), "busy") {
 			time.Sleep(5 * time.Millisecond)
 		}
 		fmt.Println(w.process.pid)

@@ -55,8 +55,8 @@ func TestKernelModeRunsInAProcessOfItsOwn(t *testing.T) {
 		}
 		now.pass(t, op, gate.LeftBehind, gate.Challenge)
 	}
-	if got, want := w.tracer.Log(), fmt.Sprintf("traced by %d", w.tracer.process.pid); !strings.Contains(got, want) || strings.Contains(w.Log(), "traced by") {
-		t.Errorf("the tracer printed %q, want %q; the worker printed %q", got, want, w.Log())
+	if got, want := w.tracer.printed(), fmt.Sprintf("traced by %d", w.tracer.process.pid); !strings.Contains(got, want) || strings.Contains(w.printed(), "traced by") {
+		t.Errorf("the tracer printed %q, want %q; the worker printed %q", got, want, w.printed())
 	}
 	group := w.tracer.process.pid
 	if err := w.Close(); err != nil {

@@ -102,17 +102,6 @@ func noRoom(err error) error {
 	return unavailable.New("the Python worker", err.Error(), "name a directory with room in TMPDIR")
 }
 
-// Interpreter says which Python runs, and who chose it.
-func (w *Worker) Interpreter() Choice { return w.choice }
-
-// Log returns the end of what the current process, or the last one, printed.
-func (w *Worker) Log() string {
-	if w.process != nil {
-		return w.process.log.String()
-	}
-	return w.lastLog
-}
-
 // Versions says what the interpreter offers: "python", "torch", "triton" and, on
 // a GPU, its context: from then on the worker, and a second process that traces
 // kernels for it, are on the device. What cannot be imported says why. It starts

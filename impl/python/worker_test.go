@@ -123,7 +123,7 @@ func TestPrintedGarbageIsNoAnswer(t *testing.T) {
 	x := smallCase(t, "gelu")
 	op := x.open(t, w.implementation("cheat/garbage:run", nil))
 	x.pass(t, op, gate.Before, gate.Challenge)
-	eventually(t, "the garbage is in the log", func() bool { return strings.Contains(w.Log(), `"result": "garbage"`) })
+	eventually(t, "the garbage is in the log", func() bool { return strings.Contains(w.printed(), `"result": "garbage"`) })
 	if w.generation != 1 {
 		t.Errorf("%d processes", w.generation)
 	}
