@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"mage/evidence"
 	"mage/gate"
 	"mage/impl"
 	"mage/input"
+	"mage/internal/printable"
 	"mage/unavailable"
 )
 
@@ -49,6 +51,7 @@ func (w *caseWork) count(ctx context.Context, r *runner, e *entrant) {
 	if counts {
 		c := counting.Counters()
 		e.entry.Counters = &c
+		r.printed(e, counting.Printed())
 		if !r.checked(w, e, counting) {
 			// What a wrong kernel computed, and cost, is retained all the same.
 			if res, err := gate.Check(e.op, w.at(gate.LeftBehind)); err == nil {
@@ -95,6 +98,24 @@ func (r *runner) follow(step string, u *Untimed) (stop func()) {
 		}
 	}()
 	return func() { close(done); <-ended }
+}
+
+// maxPrinted is how many lines of a kernel's printf are passed on.
+const maxPrinted = 32
+
+// printed passes on what the kernels of an arm printed.
+func (r *runner) printed(e *entrant, text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	for i, line := range lines {
+		if i == maxPrinted {
+			r.progress.Note(fmt.Sprintf("%s printed %d more lines", e.arm.ID, len(lines)-i))
+			return
+		}
+		r.progress.Note(e.arm.ID + " printed: " + printable.Line(line))
+	}
 }
 
 // checked retains what the checks of a device found so far and reports whether

@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -70,6 +71,10 @@ func (o *countedOperation) Counters() verdict.Counters {
 }
 
 func (o *countedOperation) Findings() []verdict.Finding { return o.findings }
+
+func (o *countedOperation) Printed() []byte {
+	return []byte(fmt.Sprintf("run %d\x1b\n", o.counter.runs) + strings.Repeat("line\n", 40))
+}
 
 // countingLab is a laboratory whose device simt:0 measures no time.
 func countingLab(maxFLOPs float64, all ...impl.Implementation) *Lab {
@@ -304,6 +309,24 @@ func TestFollow(t *testing.T) {
 		t.Errorf("%q, %q", first, second)
 	}
 	stop()
+}
+
+// notes keeps what is noted.
+type notes struct {
+	Silent
+	all []string
+}
+
+func (n *notes) Note(line string) { n.all = append(n.all, line) }
+
+// TestPrinted: what a kernel prints is shown of the execution that is counted, as
+// plain lines, and not without end.
+func TestPrinted(t *testing.T) {
+	var n notes
+	countedRun(t, endless, countingLab(0, &counter{fake: fake{name: "fake/a"}}, &counter{fake: fake{name: "fake/b"}}), &n)
+	if len(n.all) != 2*(maxPrinted+1) || n.all[0] != `fake/a@driver printed: run 1` || n.all[maxPrinted] != "fake/a@driver printed 9 more lines" {
+		t.Errorf("%d lines: %q", len(n.all), n.all)
+	}
 }
 
 type steps struct {

@@ -11,4 +11,6 @@ type Counting interface {
 	// Findings are the defects that the checks found in every Run so far. A Run
 	// that shows one returns an error as well.
 	Findings() []verdict.Finding
+	// Printed is what kernels printed in the last Run.
+	Printed() []byte
 }

@@ -11,6 +11,7 @@ type counter interface {
 	Counters() verdict.Counters
 	ResetCounters()
 	Findings() []verdict.Finding
+	Printed() []byte
 }
 
 // counting is an operation on such a device. It has the device's counters to
@@ -20,6 +21,7 @@ type counting struct {
 	device   counter
 	counters verdict.Counters
 	findings []verdict.Finding
+	printed  []byte
 }
 
 var _ impl.Counting = (*counting)(nil)
@@ -39,9 +41,11 @@ func (c *counting) Run() error {
 	before := len(c.device.Findings())
 	err := c.operation.Run()
 	c.counters = c.device.Counters()
+	c.printed = c.device.Printed()
 	c.findings = append(c.findings, c.device.Findings()[before:]...)
 	return err
 }
 
 func (c *counting) Counters() verdict.Counters  { return c.counters }
 func (c *counting) Findings() []verdict.Finding { return c.findings }
+func (c *counting) Printed() []byte             { return c.printed }
