@@ -75,3 +75,30 @@ func TestWorkReal(t *testing.T) {
 		t.Errorf("lacking: %q, want the nine counters of instructions", missing)
 	}
 }
+
+// TestConstants: on an H200 the pipe of tensor cores was busy in proportion to the
+// HFMA2 of two kernels that multiply no matrix, to the last digit that ncu printed.
+func TestConstants(t *testing.T) {
+	text, err := os.ReadFile("ncu/testdata/raw-full.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernels, err := ncu.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(k int) (pipe, constants float64) {
+		c := kernels[k].Counters
+		return c["sm__inst_executed_pipe_tensor_op_hmma.sum.pct_of_peak_sustained_elapsed"].Value, c["smsp__sass_thread_inst_executed_op_hfma_pred_on.sum.per_cycle_elapsed"].Value
+	}
+	pipe, constants := of(0)
+	if !(pipe > 0 && constants > 0) {
+		t.Fatalf("pipe %g %%, HFMA2 %g per cycle", pipe, constants)
+	}
+	for _, k := range []int{1, 2} {
+		// Half of the last digit of either percentage.
+		if p, c := of(k); math.Abs(p-c*pipe/constants) > 0.005+0.005*c/constants {
+			t.Errorf("%s: the pipe was busy for %g %%, its HFMA2 would make %g %%", kernels[k].Name, p, c*pipe/constants)
+		}
+	}
+}

@@ -5,12 +5,12 @@ import "strings"
 // TensorCores says whether tensor cores multiplied matrices during a launch, from
 // counters of Nsight Compute; nil where no counter tells.
 //
-// That their pipe was busy does not tell: since sm_80 it executes HFMA2.MMA too, with
-// which compilers load constants into registers. On an H200 the cycles of the pipe in
-// kernels without a matrix are exactly those of the HFMA2 that they executed. What
-// tells is the operations by type (sm__ops_path_tensor_…), or the pipe without the
-// others (sm__pipe_tensor_type_hmma_…): a difference, so that its least and greatest
-// over the SMs scatter around zero. A pipe that was never busy tells, too.
+// That their pipe was busy does not tell: HFMA2.MMA passes through it too, with which
+// compilers load constants into registers. On an H200 the cycles of the pipe in kernels
+// without a matrix go with the HFMA2 that they executed, as a test of package capture
+// shows. What tells is the operations by type (sm__ops_path_tensor_…), or the pipe
+// without the others (sm__pipe_tensor_type_hmma_…): a difference, so that its least and
+// greatest over the SMs scatter around zero. A pipe that was never busy tells, too.
 func TensorCores(get Get, names []string) *bool {
 	var operations, matrices, pipe evidence
 	for _, name := range names {
