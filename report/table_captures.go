@@ -22,8 +22,8 @@ func (r *Report) capturesTable() Table {
 		{Key: "time_us", Head: "time", Unit: "µs", Align: Right}, {Key: "operation_us", Head: "operation", Unit: "µs", Align: Right},
 		{Key: "dram_bytes", Head: "DRAM bytes", Unit: "B", Align: Right, Drop: 5},
 		{Key: "flops", Head: "FLOPs", Unit: "FLOP", Align: Right, Drop: 5},
-		{Key: "flops_per_byte", Head: "FLOP/B", Unit: "FLOP/B", Align: Right, Drop: 4},
-		{Key: "binds", Head: "binds", Drop: 3}, {Key: "of_ceiling", Head: "of ceiling", Unit: "1", Align: Right, Drop: 3},
+		{Key: "flops_per_byte", Head: "FLOP/B", Unit: "FLOP/B", Align: Right, Drop: 2},
+		{Key: "binds", Head: "binds", Drop: 1}, {Key: "of_ceiling", Head: "of ceiling", Unit: "1", Align: Right, Drop: 1},
 		{Key: "copies", Head: "copies", Align: Right, Drop: 6}, {Key: "allocations", Head: "allocations", Align: Right, Drop: 6},
 		{Key: "findings", Head: "findings", Prose: true, Drop: 1}}}
 	last := ""
@@ -75,8 +75,13 @@ func (r *Report) captureRows(t *Table, c *evidence.Capture) []Row {
 			whole = []Value{none(), none(), none(), none()}
 		}
 		cells := append(slices.Clone(first), launchCells(l)...)
+		placed := r.placementCells(t, c, l)
+		kernel := &cells[len(first)] // a narrow terminal keeps it, and so the notes
+		for j := range placed {
+			kernel.Marks, placed[j].Marks = append(kernel.Marks, placed[j].Marks...), nil
+		}
 		cells = append(cells, whole[0], dramBytes(l))
-		cells = append(cells, r.placementCells(t, c, l)...)
+		cells = append(cells, placed...)
 		rows = append(rows, Row{Cells: append(cells, whole[1:]...)})
 	}
 	return rows

@@ -33,7 +33,8 @@ type captureFlags struct {
 	Metrics      []string `help:"Counters by name (ncu)." placeholder:"NAME"`
 	GroupBy      []string `help:"Group launches by ${criteria}; by kernel if none is given." placeholder:"WHAT"`
 	Columns      []string `help:"Columns of the table, in order: ${columns}." placeholder:"NAME"`
-	Analyze      bool     `help:"Bandwidth, intensity and bottleneck from measured counters."`
+	Analyze      bool     `help:"Bandwidth, intensity, bottleneck, and how near each kernel comes to the ceilings of the device, from measured counters."`
+	Ceilings     string   `help:"File of mage doctor --ceilings --output for --analyze, instead of what was measured last on the device (docs/ceilings.md)." type:"path" placeholder:"FILE"`
 	Top          int      `help:"Show this many groups at most in a table; 0 shows all." default:"30" placeholder:"N"`
 	OutputDir    string   `help:"Where captures are kept." default:"captures" placeholder:"DIR"`
 	dbFlags
@@ -67,10 +68,15 @@ func (f captureFlags) capture(s *session, r capture.Request) error {
 	if err != nil {
 		return err
 	}
+	given, err := f.ceilings()
+	if err != nil {
+		return err
+	}
 	c, result, failed := f.run(s, names, r)
 	if c == nil {
 		return usage(failed)
 	}
+	refused := f.under(c, given, &options)
 	if err := f.print(s, c, result, options, failed); err != nil {
 		return err
 	}
@@ -83,7 +89,10 @@ func (f captureFlags) capture(s *session, r capture.Request) error {
 			fmt.Fprintln(s.stderr, "note:", printable.Line(err.Error()))
 		}
 	}
-	return failed
+	if failed != nil {
+		return failed
+	}
+	return refused
 }
 
 // print shows what was seen, or the end of the log where it says why nothing was.

@@ -41,7 +41,9 @@ func TestProfileScripts(t *testing.T) {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("REPORTS", reports)
 			e.Setenv("TRITON", packages)
-			e.Setenv("MAGE_CUPTI", "/nonexistent/lib.so")
+			for _, library := range []string{"MAGE_CUPTI", "MAGE_LIBCUDA"} { // the reports are of another machine's GPU
+				e.Setenv(library, "/nonexistent/lib.so")
+			}
 			for _, unset := range []string{"CUDA_VISIBLE_DEVICES", "MAGE_PYTHON", "VIRTUAL_ENV"} {
 				e.Setenv(unset, "")
 			}

@@ -1,9 +1,6 @@
 package main
 
-import (
-	"mage/ceiling"
-	"mage/report"
-)
+import "mage/report"
 
 type reportCommand struct {
 	Record   string `arg:"" help:"A record's directory, or a namespace for its newest record."`
@@ -19,12 +16,9 @@ func (c *reportCommand) Run(s *session) error {
 	}
 	var o report.Options
 	if c.Ceilings != "" {
-		f, err := ceiling.Load(c.Ceilings)
-		if err != nil {
+		if o.Roofs, err = loadRoofs(c.Ceilings); err != nil {
 			return err
 		}
-		roofs := f.Roofs()
-		o.Roofs = &roofs
 	}
 	return c.printWith(s, dir, o)
 }

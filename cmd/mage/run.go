@@ -60,7 +60,7 @@ func (c *runCommand) Run(s *session) error {
 		fmt.Fprintf(s.stderr, "Record: %s\n", relative(out.Dir))
 		return err
 	}
-	if err = c.print(s, out.Dir); err == nil {
+	if err = c.printWith(s, out.Dir, c.under(s, out.Dir)); err == nil {
 		err = printFindings(s.stderr, out.Dir)
 	}
 	fmt.Fprintf(s.stderr, "Record: %s\n", relative(out.Dir))

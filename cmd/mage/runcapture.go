@@ -11,6 +11,9 @@ import (
 
 	"mage/capture"
 	"mage/evidence"
+	"mage/internal/printable"
+	"mage/report"
+	"mage/roofline"
 )
 
 // operationsOf is how many operations a backend captures: ncu and compute-sanitizer
@@ -115,6 +118,24 @@ func (c *runCommand) captureArm(s *session, dir string, argv []string) (evidence
 		}
 	}
 	return seen, nil
+}
+
+// under are the ceilings of the device whose kernels ncu counted, where they were
+// measured; a note says where they were not.
+func (c *runCommand) under(s *session, dir string) (o report.Options) {
+	if c.Capture != "ncu" {
+		return o
+	}
+	seen, err := evidence.LoadCaptures(dir)
+	if err != nil || len(seen) == 0 {
+		return o // the report says so
+	}
+	last := seen[len(seen)-1]
+	why := ""
+	if o.Roofs, why = keptRoofs(roofline.Device{Name: last.Device, UUID: last.DeviceUUID}); why != "" {
+		fmt.Fprintf(s.stderr, "note: no roofline: %s (mage report %s --ceilings FILE adds it later)\n", printable.Line(why), quoted(relative(dir)))
+	}
+	return o
 }
 
 // flags are those that open the same laboratory again.

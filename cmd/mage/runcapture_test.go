@@ -25,6 +25,13 @@ func TestRunCaptureScripts(t *testing.T) {
 		shortName, mangledName, launchType, cacheConfig, registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ, staticSharedMemory,
 		dynamicSharedMemory, localMemoryPerThread, localMemoryTotal, gridId, sharedMemoryExecuted, graphNodeId, sharedMemoryLimitConfig
 		FROM CUPTI_ACTIVITY_KIND_KERNEL, n`})
+	counted, err := os.ReadFile("../../capture/ncu/testdata/raw-full.csv")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(reports, "ncu.csv"), counted, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/runcapture",
 		Setup: func(e *testscript.Env) error {
@@ -39,6 +46,7 @@ func TestRunCaptureScripts(t *testing.T) {
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("XDG_CACHE_HOME", e.WorkDir+"/cache")
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("REPORTS", reports)
 			e.Setenv("CUDA_VISIBLE_DEVICES", "")
 			e.Setenv("MAGE_STANDIN_REPORT", filepath.Join(reports, "nsys.sqlite"))
 			kernelstest.Write(t, e.WorkDir+"/good", "mine/a", kernelstest.Gelu, "")

@@ -29,26 +29,40 @@ func (p *Profile) launches(top int) report.Table {
 		t.Remarks = []string{fmt.Sprintf("%s more, %s; --top 0 shows all", counted(len(p.Groups)-top, "group"), total(p.Groups[top:]))}
 	}
 	counters := slices.ContainsFunc(p.columns, func(c column) bool { return c.analysis })
-	if counters && p.Capture.Backend != "ncu" && len(shown) > 0 {
+	if counters && p.Capture.Backend != counting && len(shown) > 0 {
 		t.Remarks = append(t.Remarks, "only --backend ncu reads counters")
 	}
-	short := shortNames(p.GroupBy, shown)
+	if lacking := p.whatIsUncounted(shown); lacking != "" {
+		t.Remarks = append(t.Remarks, lacking)
+	}
+	if p.Unroofed != "" {
+		t.Remarks = append(t.Remarks, "no roofline: "+p.Unroofed)
+	}
+	keys := p.keys(shown)
 	for i := range shown {
-		g := &shown[i]
-		var cells []report.Value
-		for j, b := range p.GroupBy {
-			v := word(g.Key[j])
-			if b == "kernel" {
-				v.Text = short[g.Key[j]]
-			}
-			cells = append(cells, v)
-		}
+		g, cells := &shown[i], keys[i]
 		for _, c := range p.columns {
 			cells = append(cells, c.of(g))
 		}
 		t.Rows = append(t.Rows, report.Row{Cells: cells})
 	}
 	return t
+}
+
+// keys are the cells that tell groups apart.
+func (p *Profile) keys(groups []Group) [][]report.Value {
+	short := shortNames(p.GroupBy, groups)
+	out := make([][]report.Value, len(groups))
+	for i, g := range groups {
+		for j, b := range p.GroupBy {
+			v := word(g.Key[j])
+			if b == "kernel" {
+				v.Text = short[g.Key[j]]
+			}
+			out[i] = append(out[i], v)
+		}
+	}
+	return out
 }
 
 // total is the time of groups, unknown when one of them has none.

@@ -12,6 +12,7 @@ import (
 
 	"mage/capture"
 	"mage/report"
+	"mage/roofline"
 )
 
 // Options choose what a profile shows.
@@ -20,6 +21,10 @@ type Options struct {
 	Analyze bool
 	Columns []string // keys of the summary's columns, in order; empty: the usual ones
 	Top     int      // groups in a table, at most; 0: all. CSV and JSON have all
+	// Roofs are measured ceilings for the analysis of counters, of the capture's device
+	// or of its model. Without them Unroofed says why, and what would give them.
+	Roofs    *roofline.Roofs
+	Unroofed string
 }
 
 // Profile is a capture, summarized.
@@ -30,8 +35,21 @@ type Profile struct {
 	Groups   []Group           `json:"groups"`
 	Copies   []Traffic         `json:"copies,omitempty"`
 	Findings []capture.Finding `json:"findings,omitempty"`
+	// Ceilings says what the groups' rooflines are under; nil: there is none.
+	Ceilings *Ceilings `json:"ceilings,omitempty"`
+	Unroofed string    `json:"no_roofline,omitempty"` // why
 	columns  []column
 	top      int
+}
+
+// Ceilings are those of one device.
+type Ceilings struct {
+	Device string `json:"device"`
+	UUID   string `json:"uuid,omitempty"`
+	About  string `json:"about,omitempty"`
+	// Same is false where the capture is of another device of the model, or does not
+	// tell of which.
+	Same bool `json:"same_device"`
 }
 
 // Group is one group of launches. Times are in µs, and absent where no launch was
@@ -49,6 +67,10 @@ type Group struct {
 	Register *int              `json:"registers,omitempty"`
 	Shared   *int              `json:"shared_bytes,omitempty"` // static and dynamic
 	Analysis *capture.Analysis `json:"analysis,omitempty"`
+	// Roofline is where all launches together lie under the ceilings.
+	Roofline *roofline.Placement `json:"roofline,omitempty"`
+	// Uncounted are the counters that the roofline lacks.
+	Uncounted []string `json:"uncounted,omitempty"`
 }
 
 // Traffic is the copies of one kind.
@@ -60,7 +82,7 @@ type Traffic struct {
 }
 
 // New summarizes a capture. A *capture.UsageError names a criterion or column that
-// there is not.
+// there is not, a *roofline.OtherDevice ceilings of another model.
 func New(c *capture.Capture, r *capture.Result, o Options) (*Profile, error) {
 	p := &Profile{Capture: c, Dir: c.Dir, GroupBy: o.GroupBy, Groups: []Group{}, Findings: r.Findings, top: o.Top}
 	if len(p.GroupBy) == 0 {
@@ -76,6 +98,11 @@ func New(c *capture.Capture, r *capture.Result, o Options) (*Profile, error) {
 	analyze := o.Analyze || slices.ContainsFunc(p.columns, func(c column) bool { return c.analysis })
 	for _, g := range groups {
 		p.Groups = append(p.Groups, summarize(g, analyze))
+	}
+	if o.Analyze && c.Backend == counting {
+		if err := p.place(groups, o); err != nil {
+			return nil, err
+		}
 	}
 	for _, x := range r.Copies {
 		i := slices.IndexFunc(p.Copies, func(t Traffic) bool { return t.Kind == x.Kind })
@@ -148,7 +175,7 @@ func (p *Profile) Write(w io.Writer, f report.Format, o report.RenderOptions) er
 // tables are the profile's tables; those that have nothing to say are left out.
 func (p *Profile) tables(top int) []report.Table {
 	var out []report.Table
-	for _, t := range []report.Table{p.launches(top), p.copies(), p.findings()} {
+	for _, t := range []report.Table{p.launches(top), p.roofline(top), p.copies(), p.findings()} {
 		if len(t.Rows) > 0 || len(t.Remarks) > 0 {
 			out = append(out, t)
 		}
