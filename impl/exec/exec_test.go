@@ -90,7 +90,7 @@ func request(t *testing.T, mode string) timing.Request {
 }
 
 func TestHonestProgramsPassTheGateInEveryMode(t *testing.T) {
-	for _, what := range []string{"honest", "run directory", "chatty", "copies", "two runs"} {
+	for _, what := range []string{"honest", "run directory", "root", "mixed names", "chatty", "copies", "two runs"} {
 		b := openFake(t, what, Options{})
 		for _, stage := range []string{gate.Before, gate.Challenge} {
 			if _, err := b.check(stage); err != nil {

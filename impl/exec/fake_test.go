@@ -161,6 +161,14 @@ var lies = map[string]func(*call) error{
 		c.place, c.outputName, c.timingName = "runs/"+strconv.Itoa(os.Getpid()), "output.bin", "timing.json"
 		return nil
 	},
+	"root": func(c *call) error {
+		c.outputName, c.timingName = "output.bin", "timing.json"
+		return nil
+	},
+	"mixed names": func(c *call) error {
+		c.timingName = "timing.json"
+		return nil
+	},
 	"older": func(c *call) error { // knows neither modes nor operations
 		delete(c.record, "mode")
 		delete(c.record, "operations")

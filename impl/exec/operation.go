@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mage/contract"
@@ -75,20 +76,31 @@ func (o *operation) Inputs() (contract.Tensors, error) {
 }
 
 // Poison removes what earlier runs left and puts an output file of that byte in
-// the place where the program's own belongs: a program that writes nothing leaves
-// the poison.
+// the places where the program's own may belong: a program that writes nothing
+// leaves the poison.
 func (o *operation) Poison(value byte) error {
-	if err := o.clear(); err != nil {
+	if err := o.forget(slices.Concat(timingNames, runDirs, outputNames)...); err != nil {
 		return err
 	}
 	o.poison = value
 	o.output = filepath.Join(o.dir, outputNames[0])
-	return os.WriteFile(o.output, bytes.Repeat([]byte{value}, o.contract.Output(o.dims).Bytes()), 0o644)
+	if err := os.WriteFile(o.output, bytes.Repeat([]byte{value}, o.contract.Output(o.dims).Bytes()), 0o644); err != nil {
+		return fmt.Errorf("poisoning the output of %s: %w", o.name(), reason(err))
+	}
+	if err := os.Chtimes(o.output, untouched, untouched); err != nil {
+		return fmt.Errorf("poisoning the output of %s: %w", o.name(), reason(err))
+	}
+	for _, name := range outputNames[1:] {
+		if err := os.Link(o.output, filepath.Join(o.dir, name)); err != nil {
+			return fmt.Errorf("poisoning the output of %s: %w", o.name(), err)
+		}
+	}
+	return nil
 }
 
 // clear removes results, but not the poison or output at the root.
 func (o *operation) clear() error {
-	return o.forget(append(append([]string{}, timingNames...), runDirs...)...)
+	return o.forget(slices.Concat(timingNames, runDirs)...)
 }
 
 func (o *operation) forget(names ...string) error {

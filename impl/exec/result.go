@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"time"
 
 	"mage/contract"
 )
@@ -61,11 +62,11 @@ func collect(dir string) (leftBehind, error) {
 			continue
 		}
 		output, ok := firstFile(at, outputNames)
+		if !ok || at == dir {
+			output, ok = rootOutput(dir)
+		}
 		if !ok {
-			// The root has at least the poison, which no gate accepts.
-			if output, ok = firstFile(dir, outputNames); !ok {
-				return leftBehind{}, errors.New("it left a timing record and no output")
-			}
+			return leftBehind{}, errors.New("it left a timing record and no output")
 		}
 		record, err := readTiming(timing)
 		if err != nil {
@@ -115,6 +116,21 @@ func firstFile(dir string, names []string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// untouched is the time of files that hold poison: whoever writes one changes it.
+var untouched = time.Unix(0, 0)
+
+// rootOutput finds the output at the root of the input directory: what is not the
+// untouched poison, else that, which no gate accepts.
+func rootOutput(dir string) (string, bool) {
+	for _, name := range outputNames {
+		path := filepath.Join(dir, name)
+		if info, err := os.Lstat(path); err == nil && !info.ModTime().Equal(untouched) {
+			return path, true
+		}
+	}
+	return firstFile(dir, outputNames)
 }
 
 func readTiming(path string) (timingRecord, error) {
