@@ -66,6 +66,7 @@ func TestBindRefusesWhatADriverWould(t *testing.T) {
 		"empty grid":          {gpu.Config{Block: one}, []gpu.Arg{gpu.Pointer(0)}, "must be positive"},
 		"large block":         {gpu.Config{Grid: one, Block: [3]uint32{65, 1, 1}}, []gpu.Arg{gpu.Pointer(0)}, "allows 64"},
 		"high grid":           {gpu.Config{Grid: [3]uint32{1, 65536, 1}, Block: one}, []gpu.Arg{gpu.Pointer(0)}, "takes [2147483647 65535 65535] at most"},
+		"many blocks":         {gpu.Config{Grid: [3]uint32{1 << 30, 2, 1}, Block: one}, []gpu.Arg{gpu.Pointer(0)}, "tells 2147483645 blocks apart"},
 		"no argument":         {gpu.Config{Grid: one, Block: one}, nil, "takes 1 arguments"},
 		"short argument":      {gpu.Config{Grid: one, Block: one}, []gpu.Arg{gpu.Uint32(0)}, "has 4 bytes, it takes 8"},
 		"much shared memory":  {gpu.Config{Grid: one, Block: one, DynamicShared: 227 << 10}, []gpu.Arg{gpu.Pointer(0)}, "bytes of shared memory"},

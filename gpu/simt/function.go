@@ -8,6 +8,7 @@ import (
 
 	"mage/gpu"
 	"mage/gpu/simt/exec"
+	"mage/gpu/simt/memory"
 	"mage/gpu/simt/program"
 	"mage/unavailable"
 )
@@ -60,6 +61,10 @@ func (f *function) Bind(c gpu.Config, args ...gpu.Arg) (gpu.Launch, error) {
 		if c.Grid[i] > maxGrid[i] {
 			return nil, fmt.Errorf("bind %s: grid %v: a GPU takes %v at most", p.Name, c.Grid, maxGrid)
 		}
+	}
+	if n := uint64(c.Grid[0]) * uint64(c.Grid[1]) * uint64(c.Grid[2]); n > memory.MaxBlocks {
+		return nil, unavailable.New(fmt.Sprintf("a grid of %d blocks for %s", n, p.Name),
+			fmt.Sprintf("the simulator tells %d blocks apart", memory.MaxBlocks), "use a smaller grid")
 	}
 	if n := uint64(c.Block[0]) * uint64(c.Block[1]) * uint64(c.Block[2]); n > uint64(f.maxThreads()) {
 		return nil, fmt.Errorf("bind %s: a block of %d threads: the function allows %d", p.Name, n, f.maxThreads())

@@ -99,15 +99,31 @@ func (w *warp) bounds(in *program.Inst, s program.Space, at uint64, n, align, la
 }
 
 func (w *warp) outside(in *program.Inst, s program.Space, at uint64, n, align, lane, size int) bool {
-	f := verdict.Finding{Kind: verdict.OutOfBounds, Space: s.String(), Address: at, Bytes: n,
-		Detail: fmt.Sprintf("there are %d bytes", size)}
-	if at%uint64(align) == 0 {
-		w.block.report(in, w, lane, f, "")
-		return false
+	f := verdict.Finding{Kind: verdict.OutOfBounds, Space: s.String(), Address: at, Bytes: n, Detail: beyond(s, at, size)}
+	if at%uint64(align) != 0 {
+		f.Kind, f.Detail = verdict.Misaligned, fmt.Sprintf("the address is not a multiple of %d", align)
 	}
-	f.Kind, f.Detail = verdict.Misaligned, fmt.Sprintf("the address is not a multiple of %d", align)
 	w.block.report(in, w, lane, f, "")
 	return false
+}
+
+// beyond says where an address lies beside the size bytes of a space that begin at 0.
+// One before their start has wrapped around 32 bits or 64.
+func beyond(s program.Space, at uint64, size int) string {
+	of := fmt.Sprintf("the kernel's parameters (%d bytes)", size)
+	switch s {
+	case program.Shared:
+		of = fmt.Sprintf("the block's shared memory (%d bytes)", size)
+	case program.Local:
+		of = fmt.Sprintf("the thread's local memory (%d bytes)", size)
+	}
+	switch before := -int32(at); {
+	case at < uint64(size):
+		return "it passes the end of " + of
+	case before > 0 && (at>>32 == 0 || at>>32 == 1<<32-1):
+		return fmt.Sprintf("%d bytes before the start of %s", before, of)
+	}
+	return fmt.Sprintf("%d bytes past the end of %s", at-uint64(size), of)
 }
 
 func globalFinding(k verdict.Kind, a *memory.Allocation, at int64, n int, detail string) verdict.Finding {

@@ -51,10 +51,15 @@ func inOrder(a, b [3]uint32) int {
 	return cmp.Or(cmp.Compare(a[2], b[2]), cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0]))
 }
 
-func (fs *findings) sorted() []verdict.Finding {
+// upTo returns the findings of the blocks up to a number, in order. How far later
+// blocks came, where that one failed, is chance.
+func (fs *findings) upTo(last uint64, grid [3]uint32) []verdict.Finding {
 	var all []verdict.Finding
 	for _, f := range fs.list {
-		all = append(all, *f)
+		number := uint64(f.Block[0]) + uint64(grid[0])*(uint64(f.Block[1])+uint64(grid[1])*uint64(f.Block[2]))
+		if number <= last {
+			all = append(all, *f)
+		}
 	}
 	slices.SortFunc(all, func(a, b verdict.Finding) int {
 		return cmp.Or(inOrder(a.Block, b.Block), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Detail, b.Detail))

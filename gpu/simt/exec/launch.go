@@ -69,13 +69,10 @@ type running struct {
 	texts []printedBlock
 }
 
-// Run executes every block. The counters hold what was executed, also when it
+// Run executes every block, of which there are memory.MaxBlocks at most. The counters hold what was executed, also when it
 // returns an error.
 func (l *Launch) Run() (Result, error) {
 	r := &running{launch: l, blocks: uint64(l.Grid[0]) * uint64(l.Grid[1]) * uint64(l.Grid[2])}
-	if r.blocks > memory.MaxBlocks {
-		return Result{}, fmt.Errorf("kernel %s: a grid of %d blocks is more than the simulator tells apart", l.Program.Name, r.blocks)
-	}
 	r.failed.Store(math.MaxUint64)
 	if l.MaxInstructions <= 0 {
 		l.MaxInstructions = defaultMaxInstructions
@@ -117,7 +114,7 @@ func (l *Launch) Run() (Result, error) {
 		}
 	}
 	r.total.Launches = 1
-	return Result{r.total, r.findings.sorted(), r.sites, joined(r.texts)}, r.err
+	return Result{r.total, r.findings.upTo(r.failed.Load(), l.Grid), r.sites, joined(r.texts)}, r.err
 }
 
 // work executes blocks until there is none left.
