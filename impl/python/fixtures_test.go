@@ -68,11 +68,17 @@ func (w *Worker) printed() string {
 func plain(t testing.TB, o Options) *Worker {
 	t.Helper()
 	o.Interpreter, o.Device = plainPython(t), "cpu"
-	o.extra = fstest.MapFS{
-		"mage_worker/cheating_arms.py": {Data: cheatingArms},
+	o.extra = cheats(t, cheatingArms)
+	return start(t, o)
+}
+
+// cheats adds arms of the family "cheat" to a worker.
+func cheats(t testing.TB, arms []byte) fstest.MapFS {
+	t.Helper()
+	return fstest.MapFS{
+		"mage_worker/cheating_arms.py": {Data: arms},
 		"mage_worker/arms.py":          {Data: append(mustRead(t, "worker/mage_worker/arms.py"), "\nfamilies['cheat'] = 'mage_worker.cheating_arms'\n"...)},
 	}
-	return start(t, o)
 }
 
 func mustRead(t testing.TB, name string) []byte {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"mage/contract"
@@ -19,10 +18,7 @@ var gpuCheats []byte
 // Results that torch allocates must lie in memory that was really poisoned,
 // between guard zones that are really there: these allocate, and cheat.
 func TestGPUCheatsThatAllocate(t *testing.T) {
-	b := onGPU(t, Options{Deadline: 30 * time.Second, extra: fstest.MapFS{
-		"mage_worker/cheating_arms.py": {Data: gpuCheats},
-		"mage_worker/arms.py":          {Data: append(mustRead(t, "worker/mage_worker/arms.py"), "\nfamilies['cheat'] = 'mage_worker.cheating_arms'\n"...)},
-	}})
+	b := onGPU(t, Options{Deadline: 30 * time.Second, extra: cheats(t, gpuCheats)})
 	for _, d := range []contract.Dims{{"R": 3, "D": 257}, {"R": 700, "D": 500}, {"R": 4096, "D": 768}} {
 		x := caseOf(t, contract.GELU{}, d, "normal", 1)
 		honest := x.open(t, b.worker.implementation("torch/eager", nil))

@@ -1,6 +1,7 @@
 package python
 
 import (
+	_ "embed"
 	"maps"
 	"strings"
 	"testing"
@@ -86,7 +87,7 @@ const oneThread = "OMP_NUM_THREADS=1"
 // One worker serves all tests on CPU tensors: to import torch takes seconds.
 func TestTorchOnTheCPU(t *testing.T) {
 	t.Parallel()
-	w := start(t, Options{Interpreter: torchPython(t), Device: "cpu", Env: []string{oneThread,
+	w := start(t, Options{Interpreter: torchPython(t), Device: "cpu", extra: cheats(t, recompilingArms), Env: []string{oneThread,
 		"TORCHINDUCTOR_VEC_ISA_OK=0", // Inductor takes a minute to find out which vectors a CPU has
 	}})
 	v, err := w.Versions()
@@ -104,7 +105,23 @@ func TestTorchOnTheCPU(t *testing.T) {
 		}
 	})
 	t.Run("compiled", func(t *testing.T) { testCompiled(t, w) })
+	t.Run("recompiled", func(t *testing.T) { testRecompiled(t, w) })
 	t.Run("exported", func(t *testing.T) { testExportedArguments(t, w) })
+}
+
+//go:embed testdata/recompiling_arms.py
+var recompilingArms []byte
+
+// A compilation in a measured region is an error of that arm.
+func testRecompiled(t *testing.T, w *Worker) {
+	x := smallCase(t, "gelu")
+	for how, says := range map[string]string{"never": "", "now": "torch compiled again while it was measured"} {
+		op := x.open(t, w.implementation("cheat/"+how, nil))
+		_, err := op.Measure(timing.Request{Mode: timing.Mode{Kind: timing.Span, N: 1}, Cache: timing.Hot, Samples: 2, MinSamples: 2})
+		if (err != nil) != (says != "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: error %v, want %q", how, err, says)
+		}
+	}
 }
 
 // measureModes measures in every mode, and gates what each left behind.

@@ -140,7 +140,7 @@ class Compiled(Operation):
         before = self.compilations()
         result = super().measure(request)
         if self.compilations() != before:
-            raise Failure("torch compiled again while it was measured: %s" % self.compilations())
+            raise Failure("torch compiled again while it was measured")
         return result
 
     def export(self):
