@@ -119,7 +119,7 @@ func (d *Device) ResetCounters() {
 // and what each cost, by kernel and line; nothing unless Options asked for it.
 func (d *Device) Sites() []Site { return d.sites }
 
-// Findings returns what the checks found since the last reset.
+// Findings returns what the checks found in all launches so far.
 func (d *Device) Findings() []Finding { return d.findings }
 
 // Printed returns what kernels have printed, in order of launches and blocks, and
@@ -129,9 +129,6 @@ func (d *Device) Printed() []byte {
 	d.printed = nil
 	return text
 }
-
-// ResetFindings forgets them.
-func (d *Device) ResetFindings() { d.findings = nil }
 
 // Stop ends the launch that runs, within milliseconds, and every later one before it
 // begins. Unlike all other methods it and Progress may be called from any goroutine.

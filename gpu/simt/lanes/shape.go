@@ -72,19 +72,6 @@ func Each3[D, A, B, C Word](f func(A, B, C) D) Op {
 	})
 }
 
-// EachP is d = f(a, b, p) with the predicate operand.
-func EachP[D, A, B Word](f func(A, B, bool) D) Op {
-	return func(r *File, o *Regs, mask uint32) {
-		a, b, d := At[A](r, o.A), At[B](r, o.B), At[D](r, o.D)
-		p := r.Operand(o)
-		for i := range d {
-			if mask>>i&1 != 0 {
-				d[i] = f(a[i], b[i], p>>i&1 != 0)
-			}
-		}
-	}
-}
-
 // Operand returns the predicate operand, negated where that is asked for.
 func (f *File) Operand(o *Regs) uint32 {
 	p := f.Predicates[o.P]

@@ -28,8 +28,6 @@ type Space struct {
 	next  uint64
 	limit int64
 	used  int64
-	// generation changes when allocations come and go.
-	generation uint64
 }
 
 // New makes a memory of limit bytes.
@@ -83,7 +81,6 @@ func (s *Space) AllocGuarded(size, margin int64) (*Allocation, error) {
 	s.next = (s.next + uint64(max(total, 1)) + gap + align - 1) &^ (align - 1)
 	s.list = append(s.list, a)
 	s.used += total
-	s.generation++
 	return a, nil
 }
 
@@ -108,7 +105,6 @@ func (s *Space) Free(address uint64) error {
 	a := s.list[i]
 	s.list = slices.Delete(s.list, i, i+1)
 	s.used -= int64(len(a.whole))
-	s.generation++
 	s.freed = append(s.freed, &Allocation{Base: a.Base, Size: a.Size, Name: a.Name})
 	if len(s.freed) > maxFreed {
 		s.freed = slices.Delete(s.freed, 0, len(s.freed)-maxFreed)
@@ -208,9 +204,3 @@ func (a *Allocation) Describe() string {
 	}
 	return fmt.Sprintf("an allocation of %d bytes at %#x", a.Size, a.Base)
 }
-
-// Generation changes whenever allocations do.
-func (s *Space) Generation() uint64 { return s.generation }
-
-// Used returns the bytes that are allocated.
-func (s *Space) Used() int64 { return s.used }
