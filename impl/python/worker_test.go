@@ -129,6 +129,17 @@ func TestPrintedGarbageIsNoAnswer(t *testing.T) {
 	}
 }
 
+// A forked child that comes back answers nothing: every request has one answer.
+func TestAForkedChildDoesNotAnswer(t *testing.T) {
+	w := plain(t, Options{})
+	x := smallCase(t, "gelu")
+	op := x.open(t, w.implementation("cheat/stray:run", nil))
+	x.pass(t, op, gate.Before, gate.Challenge)
+	if w.generation != 1 {
+		t.Errorf("%d processes", w.generation)
+	}
+}
+
 // A worker that is killed from outside between two requests loses nobody's work.
 func TestAWorkerKilledBetweenRequests(t *testing.T) {
 	w := plain(t, Options{})

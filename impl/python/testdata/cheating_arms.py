@@ -36,6 +36,8 @@ def misbehave(how):
         if os.fork() == 0:
             time.sleep(3600)
         os._exit(7)
+    elif how == "stray":  # a child that goes on as if it were this process
+        os.fork()
     elif how == "daemon":  # the same, outside the group
         ready, done = os.pipe()
         if os.fork() == 0:
