@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"mage/internal/tail"
 	"mage/unavailable"
 )
 
@@ -119,7 +120,7 @@ func (d *Declaration) findOxide(ctx context.Context) (string, error) {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("exec/%s: cargo metadata: %w: %s", d.Name, err, lastLine(stderr.String()))
+		return "", fmt.Errorf("exec/%s: cargo metadata: %w: %s", d.Name, err, tail.Line(stderr.String()))
 	}
 	return oxideBinary(d.Name, d.Program, out, func(path string) bool {
 		info, err := os.Stat(path)

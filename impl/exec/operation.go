@@ -14,6 +14,7 @@ import (
 	"mage/gate"
 	"mage/impl"
 	"mage/input"
+	"mage/internal/tail"
 	"mage/tensor"
 	"mage/unavailable"
 )
@@ -137,7 +138,7 @@ func (o *operation) launch(args ...string) (timingRecord, error) {
 		env: o.owner.env(), deadline: o.owner.options.Deadline,
 	})
 	if err != nil {
-		line := o.local(lastLine(log))
+		line := o.local(tail.Line(log))
 		if code, ok := exitCode(err); ok && code == exitUnavailable {
 			return timingRecord{}, unavailable.New(o.name(), "it says: "+line, "")
 		}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"mage/impl"
+	"mage/internal/tail"
 )
 
 var _ impl.Profiled = (*operation)(nil)
@@ -20,7 +21,7 @@ func (o *operation) Profile(n int) error {
 		env: o.owner.env(), deadline: o.owner.options.Deadline,
 	})
 	if err != nil {
-		if line := o.local(lastLine(log)); line != "" {
+		if line := o.local(tail.Line(log)); line != "" {
 			err = fmt.Errorf("%w: %s", err, line)
 		}
 		return fmt.Errorf("profiling %s: %w", o.name(), err)

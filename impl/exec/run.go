@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	osexec "os/exec"
-	"strings"
-	"sync"
 	"time"
 
 	"mage/internal/process"
+	"mage/internal/tail"
 )
 
 // job is one process to run to its end.
@@ -28,7 +27,7 @@ type job struct {
 func run(ctx context.Context, j job) (log string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, j.deadline)
 	defer cancel()
-	out := &tail{}
+	out := &tail.Log{}
 	err = process.Run(ctx, process.Job{Argv: append([]string{j.path}, j.args...), Dir: j.dir, Env: j.env, Stdout: out, Stderr: out})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -63,38 +62,4 @@ func describe(err error) error {
 		return fmt.Errorf("it does not start: %w", path.Err)
 	}
 	return err
-}
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-const tailBytes = 16 << 10
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, p...)
-	if extra := len(t.text) - tailBytes; extra > 0 {
-		t.text = append(t.text[:0], t.text[extra:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.ToValidUTF8(string(t.text), "?")
-}
-
-// lastLine returns the last line that says something, at most 300 bytes of it.
-func lastLine(log string) string {
-	lines := strings.Split(strings.TrimSpace(log), "\n")
-	last := strings.TrimSpace(lines[len(lines)-1])
-	if len(last) > 300 {
-		last = strings.ToValidUTF8(last[:300], "") + "…"
-	}
-	return last
 }

@@ -47,10 +47,7 @@ func TestOddSurroundings(t *testing.T) {
 		if err := w.Offers("pure/python"); err != nil {
 			t.Errorf("%v: %v", env, err)
 		}
-		eventually(t, "the worker says where temporary files go", func() bool { return strings.Contains(w.printed(), "temporary") })
-		if !strings.Contains(w.printed(), "temporary below True") {
-			t.Errorf("%v: %s", env, w.printed())
-		}
+		eventually(t, "temporary files go below the worker's directory", func() bool { return strings.Contains(w.printed(), "temporary below True") })
 		if err := w.Close(); err != nil {
 			t.Errorf("%v: %v", env, err)
 		}
@@ -71,7 +68,7 @@ func TestLastLine(t *testing.T) {
 		"one\n two \n\n": "two",
 		"\xff\n":         "?",
 		"Fatal Python error: Segmentation fault\n\nCurrent thread 0x7f (most recent call first):\n  File \"a.py\", line 1 in f\n\nExtension modules: torch._C (total: 1)\n": "Fatal Python error: Segmentation fault",
-		strings.Repeat("x", 300): strings.Repeat("x", 200) + "…",
+		"said Fatal Python error: no\nthen\n": "then",
 	} {
 		if got := lastLine(log); got != want {
 			t.Errorf("%q: %q, want %q", log, got, want)

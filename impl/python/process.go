@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"mage/internal/tail"
 )
 
 // process is one running worker. It is used by one goroutine at a time.
@@ -24,7 +26,7 @@ type process struct {
 	life   *os.File
 	exited chan struct{} // closed when the worker has been waited for
 	state  error         // of Wait; valid after exited
-	log    *outputLog
+	log    *tail.Log
 	quiet  chan struct{} // closed when all output has been read
 }
 
@@ -35,7 +37,7 @@ func launch(python, dir string, env []string, arrays *os.File) (*process, error)
 		return nil, err
 	}
 	p := &process{requests: files.requestsW, answers: files.answersR, life: files.lifeW,
-		log: &outputLog{}, exited: make(chan struct{}), quiet: make(chan struct{})}
+		log: &tail.Log{}, exited: make(chan struct{}), quiet: make(chan struct{})}
 	p.lines = bufio.NewReaderSize(p.answers, 1<<16)
 	cmd := exec.Command(python, "-u", filepath.Join(dir, "src", "run.py"), dir)
 	cmd.Env = environment(dir, env)
@@ -69,7 +71,7 @@ func launch(python, dir string, env []string, arrays *os.File) (*process, error)
 		files.closeAll()
 		return nil, err
 	}
-	go p.log.follow(files.outputR, p.quiet)
+	go follow(files.outputR, p.log, p.quiet)
 	return p, nil
 }
 
