@@ -2,7 +2,9 @@ package explain
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -52,7 +54,7 @@ func explained(t *testing.T, name string, arms ...string) *Explanation {
 		}
 		parsed = append(parsed, p)
 	}
-	e, err := Explain(o, Case{c, Quick(c), input.DefaultDistribution(name), input.DefaultSeed}, parsed...)
+	e, err := Explain(t.Context(), o, Case{c, Quick(c), input.DefaultDistribution(name), input.DefaultSeed}, parsed...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,5 +187,23 @@ func TestRender(t *testing.T) {
 	}
 	if len(back.Arms) != 2 || back.Arms[1].Name != "cuda/vector" || back.Dims["R"] != 64 || len(back.Arms[0].Places) == 0 || len(back.Metrics) == 0 || len(back.Remarks) != 3 {
 		t.Errorf("JSON: %+v", back)
+	}
+}
+
+// TestExplainEnds: an explanation that nobody waits for any more is not finished.
+func TestExplainEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c, err := contract.Find("matmul", contract.FP32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Catalogue: loaded(t)}
+	arm, err := ParseArm("cuda/first", o.Catalogue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Explain(ctx, o, Case{c, Quick(c), input.DefaultDistribution("matmul"), input.DefaultSeed}, arm); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -48,8 +49,8 @@ type Options struct {
 }
 
 // Run executes an arm once and checks its output. An error says why it could not
-// be run; a kernel that ran and is wrong is in the Profile.
-func Run(o Options, a Arm, c Case, in contract.Tensors, reference []float64) (_ *Profile, err error) {
+// be run, or that ctx ended it; a kernel that ran and is wrong is in the Profile.
+func Run(ctx context.Context, o Options, a Arm, c Case, in contract.Tensors, reference []float64) (_ *Profile, err error) {
 	dev, err := simt.Open(simt.Options{Sites: true})
 	if err != nil {
 		return nil, err
@@ -60,6 +61,7 @@ func Run(o Options, a Arm, c Case, in contract.Tensors, reference []float64) (_ 
 			err = errors.Join(err, e)
 		}
 	}()
+	defer context.AfterFunc(ctx, dev.Stop)()
 	stream, err := dev.NewStream()
 	if err != nil {
 		return nil, err
@@ -75,7 +77,9 @@ func Run(o Options, a Arm, c Case, in contract.Tensors, reference []float64) (_ 
 	}
 	dev.ResetCounters()
 	var found *simt.CheckError
-	if err := op.Run(); err != nil && !errors.As(err, &found) {
+	if err := op.Run(); ctx.Err() != nil {
+		return nil, ctx.Err()
+	} else if err != nil && !errors.As(err, &found) {
 		return nil, err
 	}
 	p.Counters, p.Sites, p.Findings = dev.Counters(), dev.Sites(), dev.Findings()
@@ -91,7 +95,7 @@ type Explanation struct {
 }
 
 // Explain runs one arm or two on a case.
-func Explain(o Options, c Case, arms ...Arm) (*Explanation, error) {
+func Explain(ctx context.Context, o Options, c Case, arms ...Arm) (*Explanation, error) {
 	set, err := input.Generate(input.Case{Contract: c.Contract, Dims: c.Dims, Distribution: c.Distribution, Seed: c.Seed})
 	if err != nil {
 		return nil, err
@@ -99,7 +103,7 @@ func Explain(o Options, c Case, arms ...Arm) (*Explanation, error) {
 	reference := c.Contract.Reference(c.Dims, set.Tensors)
 	e := &Explanation{Case: c}
 	for i, a := range arms {
-		p, err := Run(o, a, c, set.Tensors, reference)
+		p, err := Run(ctx, o, a, c, set.Tensors, reference)
 		if err != nil {
 			return nil, err
 		}

@@ -61,6 +61,9 @@ func (c *benchCommand) Run(s *session) error {
 	}
 	out, err := perform(s, spec, m, results)
 	if err != nil {
+		if c.Keep && out.Dir != "" {
+			c.tellResume(s, out.Dir)
+		}
 		return err
 	}
 	if err := c.print(s, out.Dir); err != nil {

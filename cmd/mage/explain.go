@@ -47,7 +47,7 @@ func (c *explainCommand) Run(s *session) error {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
-		e, err := explain.Explain(o, k, arms...)
+		e, err := explain.Explain(s.ctx, o, k, arms...)
 		if lacking, ok := unavailable.As(err); ok && len(cases) > 1 {
 			fmt.Fprintf(s.stderr, "%s: %v\n", k, lacking)
 			continue

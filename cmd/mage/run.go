@@ -52,7 +52,7 @@ func (c *runCommand) Run(s *session) error {
 		return err
 	}
 	if err != nil {
-		fmt.Fprintf(s.stderr, "The record is incomplete; finish it with: mage run --resume %s%s\n", quoted(relative(out.Dir)), c.again())
+		c.tellResume(s, out.Dir)
 		return err
 	}
 	_ = m.Close() // a profiled process shares the GPU with nobody
@@ -80,6 +80,11 @@ func (c *runCommand) spec() (*experiment.Spec, error) {
 		return nil, err
 	}
 	return experiment.ParseSpec(rec.Spec.Name, rec.Spec.Text)
+}
+
+// tellResume says how to finish a record.
+func (f laboratoryFlags) tellResume(s *session, dir string) {
+	fmt.Fprintf(s.stderr, "The record is incomplete; finish it with: mage run --resume %s%s\n", quoted(relative(dir)), f.again())
 }
 
 // again writes the flags that a resumed run needs to open the same laboratory.
