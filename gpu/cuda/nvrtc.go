@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -18,6 +19,7 @@ import (
 // driver, and its methods may be called from any goroutine.
 type NVRTC struct {
 	path         string
+	headers      []string
 	major, minor int
 
 	nvrtcVersion              func(major, minor *int32) int32
@@ -95,6 +97,7 @@ func OpenNVRTC(path string) (*NVRTC, error) {
 	}
 	n.major, n.minor = int(major), int(minor)
 	n.loadBuiltins()
+	n.headers = headers(n.path)
 	return n, nil
 }
 
@@ -167,8 +170,13 @@ func (n *NVRTC) SupportedArchs() ([]int, error) {
 
 // Compile compiles CUDA C++. name stands for the source in messages. Give
 // "--gpu-architecture=sm_90" to get a cubin (and its PTX), "compute_90" to get
-// PTX only. A failure is a *CompileError with the compiler's log.
+// PTX only. A failure is a *CompileError with the compiler's log. CUDA's headers are
+// found where they are installed; MAGE_CUDA_INCLUDE names other folders.
 func (n *NVRTC) Compile(name, source string, options []string) (Compiled, error) {
+	options = slices.Clone(options)
+	for _, dir := range n.headers {
+		options = append(options, "--include-path="+dir)
+	}
 	var prog uintptr
 	if code := n.nvrtcCreateProgram(&prog, source, name, 0, 0, 0); code != 0 {
 		return Compiled{}, n.failed(name, "nvrtcCreateProgram", code)
@@ -186,7 +194,7 @@ func (n *NVRTC) Compile(name, source string, options []string) (Compiled, error)
 	code := n.nvrtcCompileProgram(prog, int32(len(options)), &pointers[0])
 	var c Compiled
 	log, logErr := n.output(name, prog, "nvrtcGetProgramLog", n.nvrtcGetProgramLogSize, n.nvrtcGetProgramLog)
-	c.Log = string(bytes.TrimRight(log, "\x00"))
+	c.Log = withoutFolders(string(bytes.TrimRight(log, "\x00")), n.headers)
 	if code != 0 {
 		err := n.failed(name, "nvrtcCompileProgram", code)
 		err.Log = c.Log

@@ -85,6 +85,18 @@ func TestUnknownInstructionIsNamed(t *testing.T) {
 	}
 }
 
+// TestVirtualFunctions: a table of addresses of functions is nothing that is wrong.
+func TestVirtualFunctions(t *testing.T) {
+	d, err := simt.Open(simt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.Load([]byte(header + ".func f() { ret; }\n.global .u64 table[2] = {0, f};\n.visible .entry k() { ret; }"))
+	if u, lacks := unavailable.As(err); !lacks || !strings.Contains(u.Reason, "initial value of table") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestMatrixInstructions(t *testing.T) {
 	// A[i][k] = i + k, B[k][j] = 2 if k == j, in f16: D = C + 2A in the first 8 columns.
 	half := func(x string) string { return fmt.Sprintf("cvt.rn.f32.u32 %%f9, %s; cvt.rn.f16.f32 %%h1, %%f9;", x) }

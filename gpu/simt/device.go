@@ -259,9 +259,12 @@ func (d *Device) MarkUnwritten(p gpu.Ptr, bytes int64) error {
 	return nil
 }
 
+// gpuRemedy is what helps where the simulator does not.
+const gpuRemedy = "use a machine with an NVIDIA GPU"
+
 // noClock is the reason for everything that is a matter of time.
 func noClock(what string) error {
-	return unavailable.New(what, "the simulator measures no time", "use a machine with an NVIDIA GPU")
+	return unavailable.New(what, "the simulator measures no time", gpuRemedy)
 }
 
 // NewEvent is unavailable.

@@ -55,7 +55,7 @@ func (m *module) Function(name string) (gpu.Function, error) {
 	}
 	p, err := program.Lower(m.symbols, name)
 	if unknown, ok := errors.AsType[*program.Unknown](err); ok {
-		return nil, unavailable.New("kernel "+name+" on the simulator", unknown.Error(), "use a machine with an NVIDIA GPU")
+		return nil, unavailable.New("kernel "+name+" on the simulator", unknown.Error(), gpuRemedy)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("function %q: %w", name, err)

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"mage/gpu/simt/ptx"
+	"mage/unavailable"
 )
 
 // rename gives the positions of a module the name of its first kernel, since PTX
@@ -145,5 +146,6 @@ func (m *module) initial(v *ptx.Variable, o ptx.Operand) (uint64, error) {
 			return a + uint64(o.Offset), nil
 		}
 	}
-	return 0, fmt.Errorf("%s: the simulator does not know this initial value of %s", o.Pos, v.Name)
+	return 0, unavailable.New("the module on the simulator",
+		fmt.Sprintf("%s: it does not know this initial value of %s", o.Pos, v.Name), gpuRemedy)
 }
