@@ -36,8 +36,8 @@ type Capture struct {
 	// where they are not known.
 	Device     string `json:"device,omitempty"`
 	DeviceUUID string `json:"device_uuid,omitempty"`
-	Outcome  string            `json:"outcome"` // "complete", or how it failed
-	Reason   string            `json:"reason,omitempty"`
+	Outcome    string `json:"outcome"` // "complete", or how it failed
+	Reason     string `json:"reason,omitempty"`
 	// Directory below the record's own holds every launch; empty where there is none.
 	Directory string `json:"directory,omitempty"`
 	// Operations in the range, all alike; what follows is per operation.

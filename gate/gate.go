@@ -34,8 +34,8 @@ type Result struct {
 	// MaxRelError is over references of magnitude ≥ atol; nil only in the record of
 	// a check that was published without it.
 	MaxRelError *float64 `json:"max_rel_error,omitempty"`
-	Checked     int     `json:"checked_elements"`
-	Failure     string  `json:"failure,omitempty"` // one line; empty when passed
+	Checked     int      `json:"checked_elements"`
+	Failure     string   `json:"failure,omitempty"` // one line; empty when passed
 	// Problems is Failure in parts. It is not retained: a Result read back from a
 	// record has the line only.
 	Problems []Problem `json:"-"`
