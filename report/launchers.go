@@ -34,44 +34,35 @@ type LauncherMode struct {
 // driverPath is the launch path that the others are held against.
 const driverPath = "driver"
 
-// launchers, which follows the comparison with the baseline, pairs, in every mode that times the launch with events, each arm with
-// the one that launches its binary through the driver.
+// launchers pairs each arm with the one that launches its binary through the
+// driver, in every mode that times the launch with events. It follows the
+// comparison with the baseline, whose resolution it takes.
 func (b *builder) launchers(all []*series) error {
 	var out []Launcher
 	var cells []*Cell
-	for i := range b.rec.Cases {
-		c := &b.rec.Cases[i]
-		known := map[string]*Launcher{}
-		var rows []*Launcher
-		for _, s := range all {
-			base := b.sameBinary(all, s)
-			if s.Case != c.ID || base == nil {
-				continue
-			}
-			arm, other := pair(s, base)
-			if len(arm) == 0 {
-				continue
-			}
-			e, err := b.paired(base.Arm, arm, other, b.resolution(s))
-			if err != nil {
-				return fmt.Errorf("%s %s %s %s: %w", c.ID, s.Arm, s.Mode, s.Cache, err)
-			}
-			key := s.Arm + " " + s.Cache
-			row := known[key]
-			if row == nil {
-				a := b.arm(s.Arm)
-				row = &Launcher{Case: c.ID, Cache: s.Cache, Implementation: a.Implementation, LaunchPath: a.LaunchPath,
-					Arm: s.Arm, Against: base.Arm, Binary: b.deviceBinary(c.ID, s.Arm)}
-				known[key] = row
-				rows = append(rows, row)
-			}
-			cell := &Cell{Effect: e}
-			row.Modes = append(row.Modes, LauncherMode{Mode: s.Mode, Effect: e, cell: cell})
-			cells = append(cells, cell)
+	for _, s := range all {
+		base := b.sameBinary(all, s)
+		if base == nil {
+			continue
 		}
-		for _, row := range rows {
-			out = append(out, *row)
+		arm, other := pair(s, base)
+		if len(arm) == 0 {
+			continue
 		}
+		e, err := b.paired(base.Arm, arm, other, b.resolution(s))
+		if err != nil {
+			return fmt.Errorf("%s %s %s %s: %w", s.Case, s.Arm, s.Mode, s.Cache, err)
+		}
+		row := slices.IndexFunc(out, func(l Launcher) bool { return l.Case == s.Case && l.Arm == s.Arm && l.Cache == s.Cache })
+		if row < 0 {
+			row = len(out)
+			a := b.arm(s.Arm)
+			out = append(out, Launcher{Case: s.Case, Cache: s.Cache, Implementation: a.Implementation, LaunchPath: a.LaunchPath,
+				Arm: s.Arm, Against: base.Arm, Binary: b.report.binary(s.Case, s.Arm)})
+		}
+		cell := &Cell{Effect: e}
+		out[row].Modes = append(out[row].Modes, LauncherMode{Mode: s.Mode, Effect: e, cell: cell})
+		cells = append(cells, cell)
 	}
 	if err := decide(cells, 1-b.opts.Confidence, b.rec.Plan); err != nil {
 		return err
@@ -105,30 +96,18 @@ func (b *builder) sameBinary(all []*series, s *series) *series {
 	if a == nil || a.ControlOf != "" || a.LaunchPath == driverPath || s.Instrument != string(timing.CUDAEvent) {
 		return nil
 	}
-	binary := b.deviceBinary(s.Case, s.Arm)
+	binary := b.report.binary(s.Case, s.Arm)
 	if binary == "" {
 		return nil
 	}
 	for _, o := range all {
 		other := b.arm(o.Arm)
 		if o.Case == s.Case && sameGroup(o, s) && other != nil && other.ControlOf == "" && other.LaunchPath == driverPath &&
-			other.Implementation == a.Implementation && b.deviceBinary(o.Case, o.Arm) == binary {
+			other.Implementation == a.Implementation && b.report.binary(o.Case, o.Arm) == binary {
 			return o
 		}
 	}
 	return nil
-}
-
-// deviceBinary is the hash of the device code that an arm ran on a case, in the
-// last session that opened it; "" for an executable.
-func (b *builder) deviceBinary(caseID, arm string) string {
-	binary := ""
-	for _, e := range b.rec.Entries {
-		if e.Case == caseID && e.Arm == arm && e.Identity.BinaryKind != "executable" {
-			binary = e.Identity.BinarySHA256
-		}
-	}
-	return binary
 }
 
 // launchersTable holds launchers of one binary against each other, and says
