@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mage/gpu/cuda"
+	"mage/internal/ptxfile"
 )
 
 func nvrtc(t *testing.T) *cuda.NVRTC {
@@ -24,7 +25,7 @@ var build = regexp.MustCompile(`Cuda compilation tools, release [0-9.]+, V[0-9.]
 func TestCommittedPTXIsWhatNVRTCGenerates(t *testing.T) {
 	compiler := nvrtc(t)
 	for _, k := range targets {
-		text, err := generate(compiler, "..", k)
+		text, err := ptxfile.Generate(compiler, command, "..", k.name, k.architecture)
 		if err != nil {
 			t.Fatal(err)
 		}
