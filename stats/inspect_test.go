@@ -141,6 +141,7 @@ func TestClocks(t *testing.T) {
 		"a normal kernel":      {Clocks{Kernel: 12, Graph: 12.8, Batch: 13, Span: 29, Latency: 45}, 0},
 		"tiny, within 1 µs":    {Clocks{Kernel: 2.1, Graph: 1.3}, 0},
 		"kernel over graph":    {Clocks{Kernel: 20, Graph: 12.8}, 1},
+		"slowed by tracing":    {Clocks{Kernel: 243, Graph: 223, Batch: 225, Span: 228, Latency: 233}, 3},
 		"latency under kernel": {Clocks{Kernel: 100, Latency: 40}, 1},
 		"latency under all":    {Clocks{Kernel: 100, Graph: 100, Batch: 100, Span: 100, Latency: 10}, 4},
 	} {
