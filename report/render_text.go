@@ -109,6 +109,12 @@ func datum(x any) string {
 		return ""
 	case float64:
 		return strconv.FormatFloat(x, 'g', -1, 64)
+	case []*float64:
+		parts := make([]string, len(x))
+		for i, v := range x {
+			parts[i] = datum(value(v))
+		}
+		return strings.Join(parts, " ")
 	case []float64:
 		parts := make([]string, len(x))
 		for i, v := range x {
