@@ -33,6 +33,22 @@ func TestBindChecks(t *testing.T) {
 	}
 }
 
+// TestBindAsksForNoMore binds without a call of the driver that fails:
+// compute-sanitizer would report it as an error of the program.
+func TestBindAsksForNoMore(t *testing.T) {
+	for name, defines := range map[string][]string{"from the image": nil, "from the driver": {"PARAM_COUNT"}} {
+		d, control := openStub(t, defines...)
+		kernel(t, d, "stub_fill", gpu.Pointer(0), gpu.Float32(0), gpu.Uint32(0))
+		kernel(t, d, "stub_empty")
+		if n := control.Calls("cuFuncGetParamInfo"); n != 3 {
+			t.Errorf("%s: %d questions about 3 parameters", name, n)
+		}
+		if n := control.Calls("cuFuncGetParamCount"); n != int64(2*len(defines)) {
+			t.Errorf("%s: %d questions for their number", name, n)
+		}
+	}
+}
+
 func TestDynamicSharedMemory(t *testing.T) {
 	d, control := openStub(t)
 	s := must(d.NewStream())(t)

@@ -46,6 +46,7 @@ type driver struct {
 	cuFuncGetAttribute        func(*int32, int32, uintptr) int32
 	cuFuncSetAttribute        func(uintptr, int32, int32) int32
 	cuFuncGetParamInfo        func(uintptr, uint64, *uint64, *uint64) int32
+	cuFuncGetParamCount       func(uintptr, *uint64) int32
 	cuStreamCreate            func(*uintptr, uint32) int32
 	cuStreamDestroy           func(uintptr) int32
 	cuEventCreate             func(*uintptr, uint32) int32
@@ -123,6 +124,7 @@ func (d *driver) symbols() []symbol {
 		one(&d.cuFuncGetAttribute, core, "cuFuncGetAttribute"),
 		one(&d.cuFuncSetAttribute, core, "cuFuncSetAttribute"),
 		one(&d.cuFuncGetParamInfo, optional, "cuFuncGetParamInfo"),
+		one(&d.cuFuncGetParamCount, optional, "cuFuncGetParamCount"),
 		one(&d.cuLaunchKernel, core, "cuLaunchKernel"),
 		one(&d.cuStreamCreate, core, "cuStreamCreate"),
 		one(&d.cuStreamDestroy, core, "cuStreamDestroy_v2"),

@@ -102,14 +102,21 @@ func (f *function) allowShared(dynamic uint32) error {
 // declares, where the driver can list them (CUDA 12.4). The driver itself would
 // read past the end of a list that is too short.
 func (f *function) checkArgs(args []gpu.Arg) error {
-	d := f.module.device
 	for i, a := range args {
 		if a.Size != 4 && a.Size != 8 {
 			return fmt.Errorf("argument %d of %s has %d bytes: 4 or 8 are possible", i, f.name, a.Size)
 		}
-		if d.api.cuFuncGetParamInfo == nil {
-			continue
-		}
+	}
+	n, known := f.params()
+	switch {
+	case known && len(args) > n:
+		return fmt.Errorf("%s takes %d arguments, not %d", f.name, n, len(args))
+	case known && len(args) < n:
+		return fmt.Errorf("%s takes more than the %d arguments given", f.name, len(args))
+	case f.module.device.api.cuFuncGetParamInfo == nil:
+		return nil
+	}
+	for i, a := range args {
 		size, ok := f.paramSize(i)
 		if !ok {
 			return fmt.Errorf("%s takes %d arguments, not %d", f.name, i, len(args))
@@ -118,7 +125,7 @@ func (f *function) checkArgs(args []gpu.Arg) error {
 			return fmt.Errorf("argument %d of %s has %d bytes: the function takes %d", i, f.name, a.Size, size)
 		}
 	}
-	if d.api.cuFuncGetParamInfo != nil {
+	if !known {
 		if _, more := f.paramSize(len(args)); more {
 			return fmt.Errorf("%s takes more than the %d arguments given", f.name, len(args))
 		}

@@ -28,6 +28,7 @@ type module struct {
 	device    *Device
 	handle    uintptr
 	functions map[string]*function
+	params    map[string]int // parameters by kernel, where the image tells
 	log       string
 	// pins hold the argument storage of launches in place, since the driver reads
 	// it on every submit.
@@ -69,7 +70,7 @@ func (d *Device) Load(image []byte) (gpu.Module, error) {
 		}
 		return nil, err
 	}
-	m.log = goString(&info[0])
+	m.log, m.params = goString(&info[0]), paramCounts(image)
 	d.modules[m] = struct{}{}
 	return m, nil
 }

@@ -12,7 +12,8 @@
  *   MAGE_STUB_DEVICES         number of devices (default 1)
  * Build with -DHIDE_GRAPHS, -DHIDE_V2, -DHIDE_CORE or -DHIDE_PROFILER to leave
  * out graphs, the newest versions of calls, a call that everything needs, or the
- * profiler control, as older drivers do.
+ * profiler control, as older drivers do; with -DPARAM_COUNT it can say how many
+ * parameters a function takes, as newer ones do.
  *
  * Not thread-safe: the driver's callers in these tests use one thread. */
 #include <math.h>
@@ -421,6 +422,9 @@ EXPORT R cuFuncGetParamInfo(struct function *f, size_t i, size_t *offset, size_t
   *size = f->sizes[i];
   return OK;
 }
+#endif
+#ifdef PARAM_COUNT /* of CUDA 13.2 */
+EXPORT R cuFuncGetParamCount(struct function *f, size_t *n) { ENTER(1); *n = f->params; return OK; }
 #endif
 
 /* ---- kernels: the names it knows, and what they compute ---------------------- */
