@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"mage/internal/spawn"
 	"mage/internal/tail"
 )
 
@@ -50,7 +51,7 @@ func launch(python, dir string, env []string, arrays *os.File) (*process, error)
 		// stays until the worker has ended.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		err := cmd.Start()
+		err := spawn.Start(cmd)
 		if err == nil {
 			p.pid = cmd.Process.Pid
 		}

@@ -14,6 +14,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"mage/internal/spawn"
 )
 
 // Job is one program to run.
@@ -73,7 +75,7 @@ func Run(ctx context.Context, j Job) error {
 		// this one stays until the program has ended.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		err := cmd.Start()
+		err := spawn.Start(cmd)
 		out.started()
 		if err == nil {
 			err = cmd.Wait()
