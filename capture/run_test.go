@@ -72,6 +72,9 @@ var (
 
 const rawCSV, findings, clean = "ncu/testdata/raw-metrics.csv", "sanitizer/testdata/memcheck.log", "sanitizer/testdata/clean.log"
 
+// unknownCSV is what ncu 2025.3.1 left on an H200 of --metrics no__such.sum.
+const unknownCSV = "ncu/testdata/unknown-metric.csv"
+
 func TestCaptureDirectory(t *testing.T) {
 	b := newBench(t, "", export(t, ""))
 	argv := []string{"/bin/sh", "-c", `printf '<%s>' "$@"; echo`, "sh", "two words", "$(false)", "*", ""}
@@ -129,7 +132,8 @@ func TestCSVLeavesMissingCountersEmpty(t *testing.T) {
 func TestFailures(t *testing.T) {
 	timed := good
 	timed.Timeout = 300 * time.Millisecond
-	memcheck, badMemcheck := good, failing
+	memcheck, badMemcheck, lacking := good, failing, good
+	lacking.Metrics = []string{"no__such.sum"}
 	memcheck.Tool, badMemcheck.Tool = "memcheck", "memcheck"
 	half, torn := filepath.Join(t.TempDir(), "half.log"), filepath.Join(t.TempDir(), "torn.csv")
 	for to, from := range map[string]string{half: clean, torn: rawCSV} {
@@ -160,6 +164,7 @@ func TestFailures(t *testing.T) {
 		{"ncu target", "", rawCSV, ncu.Backend{}, failing, capture.TargetFailed, "exit code 7"},
 		{"ncu empty", "empty", "", ncu.Backend{}, good, capture.Empty, "ncu profiled no kernel"},
 		{"ncu permission", "permission", "", ncu.Backend{}, good, capture.ToolFailed, "ERR_NVGPUCTRPERM"},
+		{"ncu lacks a counter", "", unknownCSV, ncu.Backend{}, lacking, capture.ToolFailed, "no launch has a value of no__such.sum"},
 		{"ncu killed", "killed", "", ncu.Backend{}, good, capture.Killed, "signal"},
 		{"ncu export", "export", "", ncu.Backend{}, good, capture.ToolFailed, "Failed to open the report"},
 		{"ncu unreadable", "", clean, ncu.Backend{}, good, capture.Unsupported, "header line"},

@@ -27,18 +27,11 @@ func torn(format string, args ...any) error {
 // Parse reads what ncu --csv --page raw prints: a line per launch, with the units
 // in the second line. What precedes the header, such as ==PROF== lines, is skipped.
 func Parse(text []byte) ([]capture.Kernel, error) {
-	kernels, _, err := parse(text)
-	return kernels, err
-}
-
-// parse also returns the name of the device, where all launches have the same.
-func parse(text []byte) ([]capture.Kernel, string, error) {
 	t, rows, err := read(text)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	kernels, err := t.raw(rows)
-	return kernels, t.device(rows), err
+	return t.raw(rows)
 }
 
 // read returns the lines below the header.

@@ -167,9 +167,12 @@ func TestDevice(t *testing.T) {
 		"two":     {"NVIDIA H200", "NVIDIA A100", ""}, // the first line's only
 		"unnamed": {"device__attribute_display_name", "another", ""},
 	} {
-		_, device, err := parse([]byte(strings.Replace(string(text), c.old, c.new, 1)))
-		if err != nil || device != c.want {
-			t.Errorf("%s: %q, %v; want %q", name, device, err, c.want)
+		table, rows, err := read([]byte(strings.Replace(string(text), c.old, c.new, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if device := table.device(rows); device != c.want {
+			t.Errorf("%s: %q; want %q", name, device, c.want)
 		}
 	}
 }

@@ -103,12 +103,21 @@ func diagnose(log string, code int) (*capture.Failure, bool) {
 	return nil, false
 }
 
-// Parse reads the exported table.
-func (Backend) Parse(_ context.Context, dir string, _ capture.Request) (capture.Result, error) {
+// Parse reads the exported table. A counter that was asked for and that no launch
+// has is a *capture.Failure, because ncu ends well without it.
+func (Backend) Parse(_ context.Context, dir string, r capture.Request) (capture.Result, error) {
 	text, err := os.ReadFile(filepath.Join(dir, table))
 	if err != nil {
 		return capture.Result{}, err
 	}
-	kernels, device, err := parse(text)
-	return capture.Result{Kernels: kernels, Device: device}, err
+	t, rows, err := read(text)
+	if err != nil {
+		return capture.Result{}, err
+	}
+	kernels, err := t.raw(rows)
+	result := capture.Result{Kernels: kernels, Device: t.device(rows)}
+	if err != nil || len(kernels) == 0 {
+		return result, err
+	}
+	return result, t.lacks(rows[1:], r.Metrics)
 }
