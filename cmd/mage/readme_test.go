@@ -2,8 +2,8 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,23 +13,39 @@ import (
 	"mage/impl"
 )
 
-// The README quotes a record; it must say what the record says.
-func TestReadmeTableIsTheReport(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
+// Pages quote records between "<!-- report RECORD TABLE [CASE] -->" and "<!-- end -->".
+// Each quotation must be what the report says, whole or a part of it.
+func TestQuotedTablesAreTheReport(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	quotes := regexp.MustCompile(`(?s)<!-- report (\S+) (\S+) -->\n(.*?)<!-- end -->`).FindAllStringSubmatch(string(text), -1)
-	if len(quotes) == 0 {
-		t.Fatal("the README quotes no record")
-	}
-	for _, q := range quotes {
-		var out bytes.Buffer
-		code := run([]string{"report", q[1], "--results", "../../results", "--format", "markdown",
-			"--table", "comparison", "--case", q[2]}, &out, io.Discard)
-		if code != 0 || strings.TrimSpace(out.String()) != strings.TrimSpace(q[3]) {
-			t.Errorf("the table of %s, case %s, is now:\n%s", q[1], q[2], out.String())
+	quoted := map[string]string{}
+	for _, page := range append(pages, "../../README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
 		}
+		for _, q := range regexp.MustCompile(`(?s)<!-- report (\S+) (\S+) ?(\S*) -->\n(.*?)<!-- end -->`).FindAllStringSubmatch(string(text), -1) {
+			args := []string{"report", q[1], "--results", "../../results", "--format", "markdown", "--table", q[2]}
+			if q[3] != "" {
+				args = append(args, "--case", q[3])
+			}
+			key := strings.Join(args, " ")
+			if quoted[key] == "" {
+				var out, stderr bytes.Buffer
+				if code := run(args, &out, &stderr); code != 0 {
+					t.Fatalf("%s quotes %s: %s", page, key, stderr.String())
+				}
+				quoted[key] = out.String()
+			}
+			if part := strings.TrimSpace(q[4]); part == "" || !strings.Contains(quoted[key], part) {
+				t.Errorf("%s does not quote %s as it is now:\n%s", page, key, quoted[key])
+			}
+		}
+	}
+	if len(quoted) < 2 {
+		t.Errorf("pages quote %d tables", len(quoted))
 	}
 }
 
