@@ -29,7 +29,7 @@ var (
 
 // remarks are lines of the tool that report no error of a kernel.
 var remarks = []string{"COMPUTE-SANITIZER", "ERROR SUMMARY", "RACECHECK SUMMARY", "LEAK SUMMARY", "SYNCCHECK SUMMARY",
-	"Target application", "Error: process didn't terminate successfully", "Error: Target application"}
+	"Target application", "Error: process didn't terminate successfully", "Error: Target application", "Error: couldn't find exit code"}
 
 // toolErrors say that the tool itself could not work.
 var toolErrors = []string{"Error: No attachable process", "Internal Sanitizer Error", "Internal Error", "Error: Device not supported", "Error: Failed to", "ERROR: "}
@@ -45,6 +45,20 @@ func toolError(text string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// unused says whether no process used CUDA, unless the program failed, which says more.
+func unused(text string) bool {
+	early := false
+	for line := range strings.Lines(text) {
+		switch s, _ := said(line); {
+		case strings.HasSuffix(s, "process didn't terminate successfully"), strings.HasSuffix(s, "Target application returned an error"):
+			return false
+		case strings.Contains(s, "Target application terminated before first instrumented"):
+			early = true
+		}
+	}
+	return early
 }
 
 // said takes the mark off a line; deep is an indented line, which belongs to the

@@ -10,12 +10,14 @@ import (
 	"mage/capture"
 )
 
-// TestReports reads what compute-sanitizer 2025.3.1 wrote on an H200 of four faulty
-// kernels, cut after the third report.
+// TestReports reads what compute-sanitizer 2025.3.1 wrote on an H200: of four faulty
+// kernels, cut after the third report; of a Triton script and a PyTorch expression,
+// which are both as "clean"; and of cuda/first in a Mage that made a call that failed.
 func TestReports(t *testing.T) {
 	at := func(x uint32) *capture.Dim { return &capture.Dim{x, 0, 0} }
 	for name, want := range map[string][]capture.Finding{
-		"clean": nil,
+		"clean":     nil,
+		"api-error": {{Kind: `Program hit CUDA_ERROR_INVALID_VALUE (error 1) due to "invalid argument" on CUDA API call to cuFuncGetParamInfo.`, Level: "error", Count: 1}},
 		"memcheck": {{Kind: "Invalid __global__ write of size 4 bytes", Level: "error", Kernel: "oob", Address: "0x7fe416800000",
 			Thread: at(0), Block: at(0), Count: 3,
 			Detail: "Access to 0x7fe416800000 is out of bounds and is 50,331,649 bytes after the nearest allocation at 0x7fe412800000 of size 16,777,216 bytes"}},
@@ -100,5 +102,27 @@ func TestToolErrors(t *testing.T) {
 	}
 	if line, ok := toolError("========= COMPUTE-SANITIZER\nError: No attachable process, the program says\n"); ok {
 		t.Errorf("%q is the program's own", line)
+	}
+}
+
+// TestUnused: a program that never came to the GPU was not checked.
+func TestUnused(t *testing.T) {
+	const early = "========= COMPUTE-SANITIZER\n========= Error: Target application terminated before first instrumented API call\n"
+	for text, want := range map[string]capture.Outcome{
+		early: capture.Empty,
+		early + "========= Error: couldn't find exit code.\n":                  capture.Empty,
+		early + "========= Error: process didn't terminate successfully\n":     "", // its exit code says it
+		early + "========= Target application returned an error\n":             "",
+		"========= COMPUTE-SANITIZER\n========= Internal Sanitizer Error: x\n": capture.ToolFailed,
+		"========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n":     "",
+		"Error: Target application terminated before first instrumented\n":     "", // the program's own
+	} {
+		f, known := diagnose(text)
+		if known != (want != "") || known && f.Outcome != want {
+			t.Errorf("%q: %v", text, f)
+		}
+	}
+	if r, err := Parse(early + "========= Error: couldn't find exit code.\n========= ERROR SUMMARY: 0 errors\n"); err != nil || len(r.Findings) != 0 {
+		t.Errorf("%+v, %v", r.Findings, err)
 	}
 }

@@ -67,8 +67,16 @@ func (Backend) Diagnose(dir string, code int) (*capture.Failure, bool) {
 	if err != nil {
 		return &capture.Failure{Outcome: capture.ToolFailed, Reason: fmt.Sprintf("compute-sanitizer left no report (exit code %d)", code)}, true
 	}
-	if line, ok := toolError(string(text)); ok {
+	return diagnose(string(text))
+}
+
+func diagnose(text string) (*capture.Failure, bool) {
+	if line, ok := toolError(text); ok {
 		return &capture.Failure{Outcome: capture.ToolFailed, Reason: "compute-sanitizer: " + line}, true
+	}
+	if unused(text) {
+		return &capture.Failure{Outcome: capture.Empty, Reason: "the program ended without using CUDA where compute-sanitizer could see it: nothing was checked",
+			Remedy: "it does not follow the programs that a Go program starts: check those themselves"}, true
 	}
 	return nil, false
 }
