@@ -27,8 +27,8 @@ func print(arm string, dirs []string) error {
 	}
 	fmt.Print(table(found))
 	for _, r := range found {
-		if r.spread() > r.tolerance() {
-			return fmt.Errorf("%s: the instruments differ by %.2f µs, more than %.2f", r.name, r.spread(), r.tolerance())
+		if err := r.judge(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -13,16 +13,22 @@ import (
 // What the device's own clock says of one kernel may differ by this much, whoever
 // reads it: the larger of an absolute and a relative part. Graph replay is among
 // them: per operation it lacks the ramp that neighbouring kernels share, and has
-// the step from one node to the next instead.
+// the step from one node to the next instead. ncu may differ by more: it runs a
+// kernel alone, once for each group of counters, and its window is longer.
 const (
 	toleranceUS  = 0.7
+	withNCUUS    = 2
 	tolerancePct = 3
 )
 
-// columns of the table. The first four are readings of the kernel alone.
+// columns of the table. The first four are readings of the kernel alone, ncu's the
+// last of them.
 var columns = [...]string{"graph replay", "CUPTI in process", "CUPTI injected", "ncu", "batch", "span"}
 
-const ofKernel = 4
+const (
+	ncu      = 3
+	ofKernel = 4
+)
 
 // row is one case; a missing reading is NaN.
 type row struct {
@@ -30,26 +36,47 @@ type row struct {
 	readings [len(columns)]float64 // µs
 }
 
-// spread is the largest difference between two readings of the kernel alone.
-func (r row) spread() float64 {
-	least, most := math.Inf(1), math.Inf(-1)
-	for _, v := range r.readings[:ofKernel] {
+// read are the first n readings that there are.
+func (r row) read(n int) (out []float64) {
+	for _, v := range r.readings[:n] {
 		if !math.IsNaN(v) {
-			least, most = min(least, v), max(most, v)
+			out = append(out, v)
 		}
 	}
-	return most - least
+	return out
 }
 
-// tolerance is what the spread may be.
-func (r row) tolerance() float64 {
-	most := 0.0
-	for _, v := range r.readings[:ofKernel] {
-		if !math.IsNaN(v) {
-			most = max(most, v)
+// spread is the largest difference between two of the first n readings, NaN where
+// there are no two.
+func (r row) spread(n int) float64 {
+	v := r.read(n)
+	if len(v) < 2 {
+		return math.NaN()
+	}
+	return slices.Max(v) - slices.Min(v)
+}
+
+// tolerance is what the spread of the first n readings may be.
+func (r row) tolerance(n int) float64 {
+	us := float64(toleranceUS)
+	if n > ncu {
+		us = withNCUUS
+	}
+	for _, v := range r.read(n) {
+		us = max(us, v*tolerancePct/100)
+	}
+	return us
+}
+
+// judge says which of the readings differ by more than they may.
+func (r row) judge() error {
+	for _, n := range []int{ncu, ofKernel} {
+		if r.spread(n) > r.tolerance(n) {
+			who := map[int]string{ncu: "graph replay and CUPTI", ofKernel: "graph replay, CUPTI and ncu"}[n]
+			return fmt.Errorf("%s: %s differ by %.2f µs, more than %.2f", r.name, who, r.spread(n), r.tolerance(n))
 		}
 	}
-	return max(toleranceUS, most*tolerancePct/100)
+	return nil
 }
 
 // rows are the cases of the arm in the records' order, each reading the median of
@@ -108,18 +135,18 @@ func table(rows []row) string {
 	for _, c := range columns {
 		fmt.Fprintf(&b, " %s |", c)
 	}
-	b.WriteString(" largest difference of the first four |\n|")
-	b.WriteString(strings.Repeat(" --- |", len(columns)+2) + "\n")
+	b.WriteString(" largest difference of the first three | and with ncu |\n|")
+	b.WriteString(strings.Repeat(" --- |", len(columns)+3) + "\n")
 	for _, r := range rows {
 		fmt.Fprintf(&b, "| %s |", r.name)
-		for _, v := range r.readings {
+		for _, v := range append(r.readings[:], r.spread(ncu), r.spread(ofKernel)) {
 			if math.IsNaN(v) {
 				b.WriteString(" – |")
 			} else {
 				fmt.Fprintf(&b, " %.2f |", v)
 			}
 		}
-		fmt.Fprintf(&b, " %.2f |\n", r.spread())
+		b.WriteString("\n")
 	}
 	return b.String()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -32,10 +33,10 @@ func session() *evidence.Run {
 
 func TestTable(t *testing.T) {
 	found := rows([]*evidence.Run{session()}, "cuda/first@driver")
-	if len(found) != 1 || !math.IsNaN(found[0].readings[3]) || math.Abs(found[0].spread()-0.75) > 1e-9 || found[0].tolerance() != toleranceUS {
+	if len(found) != 1 || !math.IsNaN(found[0].readings[3]) || math.Abs(found[0].spread(ncu)-0.75) > 1e-9 || found[0].tolerance(ncu) != toleranceUS || found[0].judge() == nil {
 		t.Fatalf("%+v", found)
 	}
-	want := "| gelu R=4096,D=768 | 8.50 | 9.00 | 9.25 | – | 9.50 | 13.00 | 0.75 |\n"
+	want := "| gelu R=4096,D=768 | 8.50 | 9.00 | 9.25 | – | 9.50 | 13.00 | 0.75 | 0.75 |\n"
 	if got := table(found); !strings.HasSuffix(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -45,9 +46,27 @@ func TestTable(t *testing.T) {
 }
 
 func TestTolerance(t *testing.T) {
-	r := row{readings: [len(columns)]float64{100, 102, math.NaN(), 101, 300, 400}}
-	if r.spread() != 2 || math.Abs(r.tolerance()-3.06) > 1e-9 {
-		t.Errorf("a spread of %g, a tolerance of %g", r.spread(), r.tolerance())
+	none := math.NaN()
+	for name, c := range map[string]struct {
+		readings  [ofKernel]float64
+		says      string
+		tolerance float64
+	}{
+		"long, and within 3 %":    {[ofKernel]float64{100, 102, none, 101}, "", 3.06},
+		"long, and beyond":        {[ofKernel]float64{100, 103.2, none, 101}, "graph replay and CUPTI differ by 3.20 µs", 3.096},
+		"short, and within":       {[ofKernel]float64{8.7, 9.1, 9.2, 10.5}, "", 2},
+		"ncu beyond":              {[ofKernel]float64{8.7, 9.1, 9.2, 10.8}, "graph replay, CUPTI and ncu differ by 2.10 µs", 2},
+		"CUPTI beyond, ncu alike": {[ofKernel]float64{8.7, 9.1, 9.5, 9}, "graph replay and CUPTI differ by 0.80 µs", 2},
+		"ncu alone":               {[ofKernel]float64{none, none, none, 9}, "", 2},
+	} {
+		r := row{readings: [len(columns)]float64{c.readings[0], c.readings[1], c.readings[2], c.readings[3], 300, 400}}
+		err := r.judge()
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v; want %q", name, err, c.says)
+		}
+		if math.Abs(r.tolerance(ofKernel)-c.tolerance) > 1e-9 {
+			t.Errorf("%s: a tolerance of %g, want %g", name, r.tolerance(ofKernel), c.tolerance)
+		}
 	}
 }
 
@@ -65,6 +84,11 @@ func TestDocumentation(t *testing.T) {
 	if claimed := strings.Contains(string(text), "| kernel, µs |"); claimed != (len(sessions) > 0) {
 		t.Errorf("the guide has a table: %v; sessions retained: %d", claimed, len(sessions))
 	}
+	for _, stated := range []string{fmt.Sprintf("%g µs", toleranceUS), fmt.Sprintf("%d µs", withNCUUS), fmt.Sprintf("%d %%", tolerancePct)} {
+		if _, text, _ := strings.Cut(string(text), "## Why times differ"); !strings.Contains(text, stated) {
+			t.Errorf("the guide does not state the tolerance of %s", stated)
+		}
+	}
 	for _, dir := range sessions {
 		records, err := filepath.Glob(filepath.Join(dir, "*"))
 		if err != nil {
@@ -78,8 +102,8 @@ func TestDocumentation(t *testing.T) {
 			t.Errorf("docs/profiling.md does not hold what %s says:\n%s", dir, table(found))
 		}
 		for _, r := range found {
-			if r.spread() > r.tolerance() {
-				t.Errorf("%s: the instruments differ by %.2f µs, more than %.2f", r.name, r.spread(), r.tolerance())
+			if err := r.judge(); err != nil {
+				t.Error(err)
 			}
 		}
 	}
