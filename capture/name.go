@@ -1,6 +1,9 @@
 package capture
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // ShortName leaves of a C++ name the function: without its result, template
 // arguments and parameters.
@@ -32,4 +35,24 @@ func ShortName(name string) string {
 func lastWord(s string) string {
 	s = strings.TrimSpace(s)
 	return s[strings.LastIndexByte(s, ' ')+1:]
+}
+
+// ShortNames maps names to what is shown of them: the function, with a number where
+// different kernels have the same one.
+func ShortNames(names []string) map[string]string {
+	out, seen := map[string]string{}, map[string]int{}
+	for _, name := range names {
+		if out[name] != "" {
+			continue
+		}
+		s := ShortName(name)
+		if s == "" {
+			s = name
+		}
+		if seen[s]++; seen[s] > 1 {
+			s = fmt.Sprintf("%s (%d)", s, seen[s])
+		}
+		out[name] = s
+	}
+	return out
 }

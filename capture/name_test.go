@@ -1,6 +1,7 @@
 package capture_test
 
 import (
+	"maps"
 	"testing"
 
 	"mage/capture"
@@ -20,5 +21,15 @@ func TestShortName(t *testing.T) {
 		if got := capture.ShortName(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
+	}
+}
+
+// TestShortNames tells kernels apart that differ in template arguments only, and
+// gives one kernel one name.
+func TestShortNames(t *testing.T) {
+	got := capture.ShortNames([]string{"void f<1>(int)", "g", "void f<2>(int)", "void f<1>(int)", "()", ""})
+	want := map[string]string{"void f<1>(int)": "f", "g": "g", "void f<2>(int)": "f (2)", "()": "()", "": ""}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

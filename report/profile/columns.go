@@ -38,7 +38,7 @@ func columns() []column {
 		{Column: report.Column{Key: "grid", Head: "grid", Drop: 6}, of: func(g *Group) report.Value { return word(g.Grid) }},
 		{Column: report.Column{Key: "block", Head: "block", Drop: 6}, of: func(g *Group) report.Value { return word(g.Block) }},
 		right("registers", "registers", "", 7, func(g *Group) report.Value { return count(g.Register) }),
-		right("shared", "shared", "B", 7, func(g *Group) report.Value { return count(g.Shared) }),
+		right("shared", "shared", "B", 7, func(g *Group) report.Value { return bytesOf(g.Shared) }),
 		counter("bytes", "DRAM bytes", "B", 5, func(a *capture.Analysis) *float64 { return a.Bytes }, bytesText),
 		counter("bandwidth", "bandwidth", "B/s", 1, func(a *capture.Analysis) *float64 { return a.Bandwidth }, func(v float64) string { return bytesText(v) + "/s" }),
 		counter("flops", "FLOP", "", 5, func(a *capture.Analysis) *float64 { return a.FLOPs }, func(v float64) string { return prefixed(v, "FLOP") }),
@@ -107,6 +107,14 @@ func value(v *float64, text func(float64) string) report.Value {
 		return report.Value{Text: "unknown", Tone: report.Faint}
 	}
 	return report.Value{Text: text(*v), Data: *v}
+}
+
+// bytesOf are exact: a kernel's shared memory is held against a limit.
+func bytesOf(n *int) report.Value {
+	if n == nil {
+		return word("")
+	}
+	return report.Value{Text: fmt.Sprintf("%d B", *n), Data: *n}
 }
 
 func count(n *int) report.Value {

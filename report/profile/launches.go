@@ -77,29 +77,15 @@ func total(groups []Group) string {
 	return timeText(us)
 }
 
-// shortNames maps names to what is shown of them: the function, with a number
-// where different kernels have the same one.
+// shortNames maps the names of kernels, where groups have one, to what is shown.
 func shortNames(by []string, groups []Group) map[string]string {
-	out := map[string]string{}
 	at := slices.Index(by, "kernel")
 	if at < 0 {
-		return out
+		return nil
 	}
-	seen := map[string]int{}
+	var names []string
 	for _, g := range groups {
-		name := g.Key[at]
-		if out[name] != "" {
-			continue
-		}
-		s := capture.ShortName(name)
-		if s == "" {
-			s = name
-		}
-		seen[s]++
-		if n := seen[s]; n > 1 {
-			s = fmt.Sprintf("%s (%d)", s, n)
-		}
-		out[name] = s
+		names = append(names, g.Key[at])
 	}
-	return out
+	return capture.ShortNames(names)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"mage/capture"
 	"mage/history"
 	"mage/internal/printable"
 	"mage/report"
@@ -114,11 +115,20 @@ func kernelTable(s history.Session, kernels []history.Kernel, top int) report.Ta
 		for _, k := range kernels[top:] {
 			us += k.Total
 		}
-		t.Remarks = append(t.Remarks, fmt.Sprintf("%d kernels more, %s; --top 0 shows all", more, strings.TrimSpace(report.Microseconds(us).Text)))
+		what := "kernels"
+		if more == 1 {
+			what = "kernel"
+		}
+		t.Remarks = append(t.Remarks, fmt.Sprintf("%d %s more, %s; --top 0 shows all", more, what, strings.TrimSpace(report.Microseconds(us).Text)))
 		kernels = kernels[:top]
 	}
+	var names []string
 	for _, k := range kernels {
-		row := []report.Value{report.Word(printable.Line(k.Name)), report.Number(fmt.Sprint(k.Calls), k.Calls),
+		names = append(names, k.Name)
+	}
+	short := capture.ShortNames(names)
+	for _, k := range kernels {
+		row := []report.Value{{Text: printable.Line(short[k.Name]), Data: k.Name}, report.Number(fmt.Sprint(k.Calls), k.Calls),
 			report.Microseconds(k.Total), report.Fraction(&k.Share), report.Microseconds(k.Mean), report.Microseconds(k.Min),
 			report.Microseconds(k.Max), size(k.Grid), size(k.Block), count(k.Registers), bytes(k.SharedBytes)}
 		for _, c := range t.Columns[len(row):] {
