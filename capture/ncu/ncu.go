@@ -93,6 +93,10 @@ func diagnose(log string, code int) (*capture.Failure, bool) {
 	if m := applicationError.FindStringSubmatch(log); m != nil {
 		return &capture.Failure{Outcome: capture.TargetFailed, Reason: "the program ended with exit code " + m[1]}, true
 	}
+	if strings.Contains(log, "No kernels were profiled") && !strings.Contains(log, "==PROF== Connected to process") {
+		return &capture.Failure{Outcome: capture.Empty, Reason: "the program ended without using CUDA where ncu could see it",
+			Remedy: "it does not follow the programs that a Go program starts: profile those themselves"}, true
+	}
 	if strings.Contains(log, "No kernels were profiled") {
 		return &capture.Failure{Outcome: capture.Empty, Reason: "ncu profiled no kernel",
 			Remedy: "with --capture-range cuda, the program must call cudaProfilerStart before its kernels"}, true

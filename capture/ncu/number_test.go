@@ -2,6 +2,7 @@ package ncu
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"mage/capture"
@@ -88,16 +89,18 @@ func TestDiagnose(t *testing.T) {
 		log  string
 		code int
 		want capture.Outcome
+		says string
 	}{
-		{"==ERROR== The application returned an error code (2).\n", 2, capture.TargetFailed},
-		{"==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the target device 0.\n", 1, capture.ToolFailed},
-		{"==WARNING== No kernels were profiled.\n", 0, capture.Empty},
-		{"==ERROR== Failed to find metric nonsense.sum\n", 1, capture.ToolFailed},
-		{"==PROF== Disconnected from process 1\n", 0, ""},
-		{"the program's own ==ERROR== line\n", 3, ""},
+		{"==ERROR== The application returned an error code (2).\n", 2, capture.TargetFailed, "exit code 2"},
+		{"==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the target device 0.\n", 1, capture.ToolFailed, "may not read"},
+		{"==WARNING== No kernels were profiled.\n", 0, capture.Empty, "without using CUDA"}, // of "true"
+		{"==PROF== Connected to process 19440 (/usr/bin/program)\n==WARNING== No kernels were profiled.\n", 0, capture.Empty, "profiled no kernel"},
+		{"==ERROR== Failed to find metric nonsense.sum\n", 1, capture.ToolFailed, "Failed to find metric nonsense.sum"},
+		{"==PROF== Disconnected from process 1\n", 0, "", ""},
+		{"the program's own ==ERROR== line\n", 3, "", ""},
 	} {
 		f, known := diagnose(c.log, c.code)
-		if known != (c.want != "") || known && f.Outcome != c.want {
+		if known != (c.want != "") || known && (f.Outcome != c.want || !strings.Contains(f.Reason, c.says)) {
 			t.Errorf("%q: %v, %v; want %q", c.log, f, known, c.want)
 		}
 	}
