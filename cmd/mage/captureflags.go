@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -148,7 +149,7 @@ func (f captureFlags) run(s *session, names []string, r capture.Request) (c *cap
 		if b == nil {
 			continue
 		}
-		w := newWatcher(s.stderr, name, target)
+		w := newWatcher(s.stderr, name, filepath.Base(target))
 		c, result, err = capture.Run(s.ctx, b, r, capture.Options{Root: f.OutputDir, Devices: visibleGPUs(), Force: f.Force, Stdin: pipedInput(),
 			Watch: w.watch, Follow: w.terminal, Versions: map[string]string{"mage": version}})
 		w.close()

@@ -56,7 +56,8 @@ func (c *runCommand) Run(s *session) error {
 		return err
 	}
 	_ = m.Close() // a profiled process shares the GPU with nobody
-	if err := c.captureArms(s, out.Dir); err != nil {
+	captured, err := c.captureArms(s, out.Dir)
+	if err != nil {
 		fmt.Fprintf(s.stderr, "Record: %s\n", relative(out.Dir))
 		return err
 	}
@@ -67,7 +68,10 @@ func (c *runCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	return failures(out)
+	if err := failures(out); err != nil {
+		return err
+	}
+	return captured.failures()
 }
 
 // spec is the experiment asked for, or the one that the record to finish keeps.

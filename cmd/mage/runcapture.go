@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -48,47 +47,74 @@ func armRequest(backend string, argv []string) capture.Request {
 }
 
 // captureArms profiles arms of the record in dir, each in a process of its own,
-// and adds what was seen to the record.
-func (c *runCommand) captureArms(s *session, dir string) error {
+// and adds what was seen to the record. What went wrong with some of them is told at
+// the end of the run: the record holds it, and the rest.
+func (c *runCommand) captureArms(s *session, dir string) (tally captureTally, err error) {
 	if c.Capture == "" {
-		return nil
+		return tally, nil
 	}
 	rec, err := evidence.LoadRecord(dir)
 	if err != nil {
-		return err
+		return tally, err
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return err
+		return tally, err
 	}
-	bad := 0
 	for _, k := range representative(rec.Cases) {
 		for _, arm := range capturable(rec, k.ID) {
 			argv := append([]string{self, "profile-arm", "--arm", arm, "--contract", k.Contract, "--precision", k.Precision,
 				"--dims", k.Dims.Format(k.DimOrder), "--distribution", k.Distribution, "--seed", fmt.Sprint(k.Seed),
 				"--operations", fmt.Sprint(operationsOf(c.Capture))}, c.flags()...)
-			seen, err := c.captureArm(s, dir, argv)
+			seen, err := c.captureArm(s, dir, arm, argv)
 			if err != nil {
-				return err
+				return tally, err
 			}
-			if seen.Case, seen.Arm = k.ID, arm; seen.Outcome != string(capture.Complete) {
-				bad++
-			}
+			seen.Case, seen.Arm = k.ID, arm
+			tally.add(seen.Outcome)
 			if err := evidence.AddCaptures(dir, []evidence.Capture{seen}); err != nil {
-				return err
+				return tally, err
 			}
 		}
 	}
-	if bad > 0 {
-		fmt.Fprintf(s.stderr, "note: %d captures did not complete; the record's table of captures says why\n", bad)
+	return tally, nil
+}
+
+// captureTally counts the captures of a run, those in which a check found errors,
+// and those that did not complete.
+type captureTally struct{ all, found, bad int }
+
+func (t *captureTally) add(outcome string) {
+	t.all++
+	switch outcome {
+	case string(capture.Complete):
+	case string(capture.Findings):
+		t.found++
+	default:
+		t.bad++
 	}
-	return nil
+}
+
+// failures turns them into the exit code.
+func (t captureTally) failures() error {
+	var wrong []string
+	if t.found > 0 {
+		wrong = append(wrong, fmt.Sprintf("compute-sanitizer found errors in %d of %d captures", t.found, t.all))
+	}
+	if t.bad > 0 {
+		wrong = append(wrong, fmt.Sprintf("%d of %d captures did not complete", t.bad, t.all))
+	}
+	if wrong == nil {
+		return nil
+	}
+	return &exitError{exitFailed, strings.Join(wrong, "; ") + "; the record's table of captures says why"}
 }
 
 // captureArm profiles one process. The native report stays in captures/: it names
-// the machine. The launches go into the record.
-func (c *runCommand) captureArm(s *session, dir string, argv []string) (evidence.Capture, error) {
-	w := newWatcher(s.stderr, c.Capture, argv[0])
+// the machine. The launches go into the record. A capture that failed is one, too: the
+// error is of one that there is not, or of an interrupt.
+func (c *runCommand) captureArm(s *session, dir, arm string, argv []string) (evidence.Capture, error) {
+	w := newWatcher(s.stderr, c.Capture, arm)
 	devices := visibleGPUs()
 	if c.GPU >= 0 && c.GPU < len(devices) {
 		devices = devices[c.GPU : c.GPU+1]
@@ -96,7 +122,7 @@ func (c *runCommand) captureArm(s *session, dir string, argv []string) (evidence
 	got, r, err := capture.Run(s.ctx, backend(c.Capture), armRequest(c.Capture, argv),
 		capture.Options{Root: "captures", Devices: devices, Watch: w.watch, Follow: w.terminal, Versions: map[string]string{"mage": version}})
 	w.close()
-	if _, failed := errors.AsType[*capture.Failure](err); err != nil && !failed {
+	if got == nil || r == nil || s.ctx.Err() != nil {
 		return evidence.Capture{}, err
 	}
 	seen := got.PerOperation(r, operationsOf(c.Capture))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -21,7 +20,7 @@ import (
 // now and then.
 type watcher struct {
 	w        io.Writer
-	what     string // "nsys · python3"
+	what     string // "nsys · script.py"
 	terminal bool
 	lines    int // on the screen, to be rewritten
 	phase    string
@@ -31,9 +30,9 @@ type watcher struct {
 // sayEvery is the time between lines that are not rewritten.
 const sayEvery = 30 * time.Second
 
-func newWatcher(w io.Writer, backend string, target string) *watcher {
+func newWatcher(w io.Writer, backend, target string) *watcher {
 	_, terminal := terminalWidth(w)
-	return &watcher{w: w, what: backend + " · " + filepath.Base(target), terminal: terminal}
+	return &watcher{w: w, what: backend + " · " + target, terminal: terminal}
 }
 
 func (w *watcher) watch(st capture.Status) {

@@ -50,7 +50,7 @@ func TestWatcherOnATerminal(t *testing.T) {
 	t.Setenv("NO_COLOR", "1")
 	var out bytes.Buffer
 	s := &screen{lines: []string{"$ mage profile"}, y: 1}
-	w := newWatcher(&out, "cupti", "/usr/bin/program")
+	w := newWatcher(&out, "cupti", "program")
 	w.terminal = true
 	show := func(st capture.Status) string {
 		out.Reset()
