@@ -15,6 +15,10 @@ import (
 func TestProfileScripts(t *testing.T) {
 	reports := t.TempDir()
 	capturetest.WriteExport(t, filepath.Join(reports, "nsys.sqlite"), capturetest.Export{Version: "3.24.14"})
+	for name, script := range map[string]string{"negative": "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start - 5 WHERE start = 7000",
+		"schema": "UPDATE META_DATA_EXPORT SET value = '9.1.0'"} {
+		capturetest.WriteExport(t, filepath.Join(reports, name+".sqlite"), capturetest.Export{Version: "3.24.14", Script: script})
+	}
 	for name, from := range map[string]string{"ncu.csv": "../../capture/ncu/testdata/raw-full.csv",
 		"findings.log": "../../capture/sanitizer/testdata/memcheck.log", "clean.log": "../../capture/sanitizer/testdata/clean.log"} {
 		text, err := os.ReadFile(from)
