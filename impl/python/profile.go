@@ -12,5 +12,6 @@ var _ impl.Profiled = (*operation)(nil)
 // around the worker. A profiler that replays kernels takes far longer than they.
 func (o *operation) Profile(n int) error {
 	o.judged = nil
+	o.worker.profiled = true
 	return o.do(request{Do: "profile", measurement: &measurement{N: n}}, 10*time.Minute, "profiling", nil)
 }

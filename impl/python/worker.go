@@ -51,6 +51,7 @@ type Worker struct {
 	versions   map[string]string
 	lastLog    string
 	closed     bool
+	profiled   bool    // a profiler is around the process
 	tracer     *Worker // measures kernel mode; nil before it is needed
 	// choices are the identities of what triton/autotuned chose, and of what
 	// torch.compile made first, by name and case; exports are its kernels.
@@ -144,10 +145,19 @@ func (w *Worker) Close() error {
 		_ = w.tracer.Close() // its directory lies in this one's
 	}
 	if w.process != nil {
-		w.finish(2 * time.Second)
+		w.finish(w.grace())
 	}
 	w.arena.close()
 	return os.RemoveAll(w.dir)
+}
+
+// grace is how long the process may take to end once it has nothing to do. A
+// profiler in it writes its report then, and a check that is killed found nothing.
+func (w *Worker) grace() time.Duration {
+	if w.profiled {
+		return time.Minute
+	}
+	return 2 * time.Second
 }
 
 // finish ends the process and keeps the end of its log.
