@@ -204,13 +204,14 @@ func (w *warp) multiply64(s *program.MatrixShape) {
 	a := *lanes.At[float64](&w.file, s.ARegs[0].Offset)
 	b := *lanes.At[float64](&w.file, s.BRegs[0].Offset)
 	c := [2][lanes.Width]float64{*lanes.At[float64](&w.file, s.CRegs[0].Offset), *lanes.At[float64](&w.file, s.CRegs[1].Offset)}
+	fma := lanes.FMA64(lanes.Nearest) // which of several NaNs is left is that of fma.f64, too
 	for i := range 2 {
 		d := lanes.At[float64](&w.file, s.DRegs[i].Offset)
 		for lane := range d {
 			row, col := lane/4, lane%4*2+i
 			sum := c[i][lane]
 			for k := range 4 {
-				sum = math.FMA(a[row*4+k], b[col*4+k], sum)
+				sum = fma(a[row*4+k], b[col*4+k], sum)
 			}
 			d[lane] = sum
 		}
