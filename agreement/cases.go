@@ -1,6 +1,7 @@
 package agreement
 
 import (
+	"bytes"
 	"fmt"
 
 	"mage/contract"
@@ -28,7 +29,10 @@ type Case struct {
 	// Fusible says that the compiler behind the PTX may fuse products and sums, so
 	// that two correct machines may differ.
 	Fusible bool
-	open    func(gpu.Device, gpu.Stream) (opened, error)
+	// LoadsMatrices says that the kernel has ldmatrix, which Nsight Compute leaves out
+	// of what it counts of loads from shared memory by instruction.
+	LoadsMatrices bool
+	open          func(gpu.Device, gpu.Stream) (opened, error)
 }
 
 // subject is an opened case.
@@ -91,7 +95,7 @@ func kernelCase(k kernels.Kernel, c contract.Contract, d contract.Dims, distribu
 		return all[0].Open(c, d, in)
 	})
 	if k.PTX != nil {
-		all.Approximate, all.Fusible = approximate(k.PTX.Image), fusible(k.PTX.Image)
+		all.read(k.PTX.Image)
 	}
 	return all
 }
@@ -108,7 +112,11 @@ func TritonCases(index triton.Index, families ...string) ([]Case, error) {
 			}
 			for _, d := range shapes {
 				if l, k, ok := index.Find(c.Name(), d); ok {
-					all = append(all, tritonCase(index.Compiler, l, k, c, d, family))
+					text, err := triton.PTX(k)
+					if err != nil {
+						return nil, err
+					}
+					all = append(all, tritonCase(index.Compiler, l, k, text, c, d, family))
 				}
 			}
 		}
@@ -116,22 +124,21 @@ func TritonCases(index triton.Index, families ...string) ([]Case, error) {
 	return all, nil
 }
 
-func tritonCase(compiler string, l triton.Launch, k triton.Kernel, c contract.Contract, d contract.Dims, set string) Case {
+func tritonCase(compiler string, l triton.Launch, k triton.Kernel, text []byte, c contract.Contract, d contract.Dims, set string) Case {
 	all := contractCase("triton/fixed "+c.Name(), c, d, input.DefaultDistribution(c.Name()), set, func(o native.Options, in contract.Tensors) (impl.Operation, error) {
-		text, err := triton.PTX(k)
-		if err != nil {
-			return nil, err
-		}
 		buffers := []string{c.Output(d).Name}
 		for _, s := range c.Inputs(d) {
 			buffers = append(buffers, s.Name)
 		}
 		return native.OpenPrepared(o, c, d, in, native.Prepared{Name: k.File, Image: text, Kind: "ptx", Compiler: compiler, Plan: l.Plan(k, buffers...)})
 	})
-	if text, err := triton.PTX(k); err == nil { // the error comes when it is opened
-		all.Approximate, all.Fusible = approximate(text), fusible(text)
-	}
+	all.read(text)
 	return all
+}
+
+// read takes from the PTX what a comparison must know of it.
+func (c *Case) read(text []byte) {
+	c.Approximate, c.Fusible, c.LoadsMatrices = approximate(text), fusible(text), bytes.Contains(text, []byte("ldmatrix"))
 }
 
 // contractCase is a case of a contract whose operation open prepares.

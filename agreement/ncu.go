@@ -14,7 +14,12 @@ import (
 type Counted struct {
 	Case    string
 	Metrics map[string]int64
+	// LoadsMatrices is that of the case.
+	LoadsMatrices bool
 }
+
+// alone says that the launch was one warp, so that no access waited for another's.
+func (c Counted) alone() bool { return strings.HasPrefix(c.Case, "probe ") }
 
 // ReadNsight reads what `ncu --csv --page raw --print-units base` printed of a run
 // of command record, whose outputs tell the case of each launch, in order.

@@ -32,8 +32,8 @@ func TestReadNsight(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Counted{
-		{"cuda/first gelu R=3,D=257 normal", map[string]int64{requests + "ld.sum": 50, "smsp__inst_executed.sum": 1234}},
-		{"cuda/first matmul M=17,N=19,K=23 normal", map[string]int64{requests + "ld.sum": 64, "smsp__inst_executed.sum": 77, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": 3}},
+		{Case: "cuda/first gelu R=3,D=257 normal", Metrics: map[string]int64{requests + "ld.sum": 50, "smsp__inst_executed.sum": 1234}},
+		{Case: "cuda/first matmul M=17,N=19,K=23 normal", Metrics: map[string]int64{requests + "ld.sum": 64, "smsp__inst_executed.sum": 77, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": 3}},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -71,15 +71,24 @@ func TestCompare(t *testing.T) {
 	g := Counted{Case: "a k M=1", Metrics: map[string]int64{requests + "ld.sum": 6, sectors + "ld.sum": 25, executed + "global_ld.sum": 5, executed + "ldgsts.sum": 1,
 		executed + "shared_ld.sum": 2, byInstruction + "ld.sum": 6, atDataStage + "ld.sum": 9, conflicts + "ld.sum": 7, machine: 99}}
 	got := Compare(counters, g)
-	if len(got) != 2 || got[0].Pair.Name != "load sectors" || got[0].Here != 24 || got[0].GPU != 25 || got[0].Compiled ||
-		got[1].Pair.Name != "shared load wavefronts" || got[1].GPU != 6 || !got[1].Compiled {
+	if len(got) != 3 || got[0].Pair.Name != "load sectors" || got[0].Here != 24 || got[0].GPU != 25 || got[0].Compiled ||
+		got[1].Pair.Name != "shared load wavefronts" || got[1].GPU != 6 || !got[1].Compiled || got[2].Pair.Name != "shared load groups" {
 		t.Errorf("%+v", got)
 	}
-	want := `| kernel | shape | load requests | load sectors | shared load wavefronts | shared load conflicts | instructions of PTX | of the machine |
-| :-- | :-- | --: | --: | --: | --: | --: | --: |
-| a k | M=1 | 6 | 24 ≠ 25 | 12 ≠ 6 ¹ | 4 | 0 | 99 |
+	want := `| kernel | shape | load requests | load sectors | shared load wavefronts | shared load groups | shared load conflicts | instructions of PTX | of the machine |
+| :-- | :-- | --: | --: | --: | --: | --: | --: | --: |
+| a k | M=1 | 6 | 24 ≠ 25 | 12 ≠ 6 ¹ | 8 ≠ 2 ¹ | 4 | 0 | 99 |
 `
 	if got := Table([]Row{{g.Case, counters, g}}); got != want {
 		t.Error(cmp.Diff(want, got))
+	}
+
+	// What ldmatrix does is counted at the data stage alone.
+	g.LoadsMatrices, g.Metrics[sectors+"ld.sum"], g.Metrics[atDataStage+"ld.sum"] = true, 24, 15
+	if got := Compare(counters, g); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+	if got := Table([]Row{{g.Case, counters, g}}); !strings.Contains(got, "| 12 ² | 8 | 4 ² |") {
+		t.Error(got)
 	}
 }

@@ -48,6 +48,7 @@ func counterTable(t *testing.T) string {
 	for _, c := range cases {
 		here, ok := kept[c.Name]
 		if g, counted := counters[c.Name]; ok && counted {
+			g.LoadsMatrices = c.LoadsMatrices
 			rows = append(rows, Row{c.Name, here, g})
 		}
 	}

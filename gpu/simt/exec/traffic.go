@@ -62,8 +62,8 @@ func countSectors(at *[lanes.Width]uint64, mask uint32, n int) int64 {
 // served in groups whose bytes fill one wavefront of 128: all 32 lanes up to 4
 // bytes each, 16 of 8 bytes, 8 of 16. Within a group, a wavefront carries one word
 // of each of the 32 banks, to as many lanes as want it. With join, as for ld.shared,
-// two groups are served as one if every lane shares its address with its neighbour;
-// a lane that stays out is no hindrance.
+// two groups are served as one if every lane of the warp shares its address with the
+// next lane, or every lane with the next but one; a lane that stays out is no hindrance.
 func serve(b *verdict.Banks, at *[lanes.Width]uint64, mask uint32, n int, join bool) {
 	if mask == 0 {
 		return
@@ -73,17 +73,15 @@ func serve(b *verdict.Banks, at *[lanes.Width]uint64, mask uint32, n int, join b
 	size := lanes.Width
 	if n > 4 {
 		size = 128 / n
-	}
-	for from := 0; from < lanes.Width; {
-		wide := size
-		if double := groupOf(mask, from, 2*size); join && size < lanes.Width && from%(2*size) == 0 && inPairs(at, double) {
-			wide = 2 * size
+		if join && (alike(at, mask, 1) || alike(at, mask, 2)) {
+			size *= 2
 		}
-		if group := groupOf(mask, from, wide); group != 0 {
+	}
+	for from := 0; from < lanes.Width; from += size {
+		if group := groupOf(mask, from, size); group != 0 {
 			b.Wavefronts += wavefronts(at, group, n)
 			b.Ideal++
 		}
-		from += wide
 	}
 }
 
@@ -92,11 +90,12 @@ func groupOf(mask uint32, from, size int) uint32 {
 	return mask >> from & uint32(uint64(1)<<size-1) << from
 }
 
-// inPairs reports whether lanes 2i and 2i+1 share an address wherever both are in
-// the group.
-func inPairs(at *[lanes.Width]uint64, group uint32) bool {
-	for both := group & (group >> 1) & 0x5555_5555; both != 0; both &= both - 1 {
-		if i := bits.TrailingZeros32(both); at[i&31] != at[(i+1)&31] {
+// alike reports whether lanes l and l^apart have one address wherever both are in
+// the mask; apart is 1 or 2.
+func alike(at *[lanes.Width]uint64, mask uint32, apart int) bool {
+	first := [...]uint32{1: 0x5555_5555, 2: 0x3333_3333}[apart]
+	for both := mask & (mask >> apart) & first; both != 0; both &= both - 1 {
+		if i := bits.TrailingZeros32(both); at[i&31] != at[(i+apart)&31] {
 			return false
 		}
 	}
