@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"mage/evidence"
@@ -153,15 +154,26 @@ func findRecord(results, name string) (string, error) {
 }
 
 // newestRecord is the newest of the records in parent, or "". Run ids begin with
-// their time; a name that begins with a dot is a record that a kill kept from
-// coming into being.
+// their second; of those of one second the records say which came last. A name that
+// begins with a dot is a record that a kill kept from coming into being.
 func newestRecord(parent string) string {
 	entries, _ := os.ReadDir(parent) // sorted by name; none where there is no such directory
+	newest, second := "", ""
+	var created time.Time
 	for _, e := range slices.Backward(entries) {
 		dir := filepath.Join(parent, e.Name())
-		if _, err := os.Stat(filepath.Join(dir, evidence.RecordFile)); err == nil && !strings.HasPrefix(e.Name(), ".") {
-			return dir
+		if _, err := os.Stat(filepath.Join(dir, evidence.RecordFile)); err != nil || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		when, _, _ := strings.Cut(e.Name(), "-")
+		if newest == "" {
+			newest, second = dir, when
+		} else if when != second {
+			break
+		}
+		if rec, err := evidence.LoadRecord(dir); err == nil && rec.Created.After(created) {
+			newest, created = dir, rec.Created
 		}
 	}
-	return ""
+	return newest
 }
