@@ -17,33 +17,15 @@ const (
 	occupancy = "sm__warps_active.avg.pct_of_peak_sustained_active"
 	l1Hits    = "l1tex__t_sector_hit_rate.pct"
 	l2Hits    = "lts__t_sector_hit_rate.pct"
-	l2Sectors = "lts__t_sectors_srcunit_tex.sum" // of 32 bytes, between L1 and L2: for a roofline
 )
-
-// operations are counters of executed thread instructions, and the floating-point
-// operations of one, as the roofline of Nsight Compute weights them: those of half
-// precision work on pairs. Tensor cores are not among them: their instructions do
-// not tell how many operations they are.
-var operations = []struct {
-	counter string
-	flops   float64
-}{
-	{"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 1},
-	{"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", 1},
-	{"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 2},
-	{"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", 2},
-	{"smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", 2},
-	{"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 4},
-	{"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", 1},
-	{"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", 1},
-	{"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", 2},
-}
 
 // AnalysisMetrics are the counters that Analyze and package roofline read.
 func AnalysisMetrics() []string {
-	out := []string{dramRead, dramWrite, dramBusy, l2Busy, smBusy, occupancy, l1Hits, l2Hits, l2Sectors}
-	for _, o := range operations {
-		out = append(out, o.counter)
+	out := []string{dramBusy, l2Busy, smBusy, occupancy, l1Hits, l2Hits}
+	for _, name := range roofline.Counters() {
+		if name != Duration { // is always asked for
+			out = append(out, name)
+		}
 	}
 	return out
 }
@@ -52,7 +34,7 @@ func AnalysisMetrics() []string {
 // pointer was not measured.
 type Analysis struct {
 	Bytes     *float64 `json:"bytes,omitempty"`          // DRAM, read and written
-	FLOPs     *float64 `json:"flops,omitempty"`          // of scalar floating-point instructions
+	FLOPs     *float64 `json:"flops,omitempty"`          // of CUDA and tensor cores
 	Bandwidth *float64 `json:"bytes_per_s,omitempty"`    // Bytes over the time
 	Rate      *float64 `json:"flops_per_s,omitempty"`    // FLOPs over the time
 	Intensity *float64 `json:"flops_per_byte,omitempty"` // FLOPs over Bytes
@@ -62,8 +44,8 @@ type Analysis struct {
 	Occupancy *float64 `json:"occupancy,omitempty"`      // fraction of the warps
 	L1HitRate *float64 `json:"l1_hit_rate,omitempty"`    // fraction of the sectors
 	L2HitRate *float64 `json:"l2_hit_rate,omitempty"`    // fraction of the sectors
-	// Tensor says whether tensor cores worked: FLOPs does not hold their
-	// operations, and nothing is derived from it then, or where it is not known.
+	// Tensor says whether tensor cores worked. Where that, or how much, is not known,
+	// neither are FLOPs.
 	Tensor *bool `json:"tensor_cores,omitempty"`
 	// Bottleneck is "memory", "l2", "compute", "latency", "balanced", or "unknown".
 	Bottleneck string `json:"bottleneck"`
@@ -85,19 +67,9 @@ func Analyze(launches []*Kernel) Analysis {
 		return us * 1e-6, ok
 	})
 	a.Bytes = add(total(launches, dramRead, "B"), total(launches, dramWrite, "B"))
-	flops := new(float64)
-	for _, o := range operations {
-		n := total(launches, o.counter, "inst", "1", "thread_inst")
-		if n != nil {
-			*n *= o.flops
-		}
-		flops = add(flops, n)
-	}
-	a.FLOPs, a.Tensor = flops, roofline.TensorCores(counted(launches))
+	get, names := counted(launches)
+	a.FLOPs, a.Tensor = roofline.FromCounters(get, names).FLOPs(), roofline.TensorCores(get, names)
 	a.Bandwidth, a.Rate, a.Intensity = quotient(a.Bytes, seconds), quotient(a.FLOPs, seconds), quotient(a.FLOPs, a.Bytes)
-	if a.Tensor == nil || *a.Tensor {
-		a.Intensity, a.Rate = nil, nil
-	}
 	a.DRAMBusy, a.L2Busy, a.SMBusy = share(launches, dramBusy), share(launches, l2Busy), share(launches, smBusy)
 	a.Occupancy, a.L1HitRate, a.L2HitRate = share(launches, occupancy), share(launches, l1Hits), share(launches, l2Hits)
 	a.Bottleneck = a.bottleneck()

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"mage/capture"
@@ -71,7 +72,7 @@ func TestWorkReal(t *testing.T) {
 	if l2 := w.Demands[1]; l2.Resource != roofline.L2 || l2.Amount.Value < through || l2.Amount.Value > 1.01*through {
 		t.Errorf("L2: %+v, want about %g", l2, through)
 	}
-	if missing := capture.Uncounted(k); len(missing) != 9 || slices.Contains(missing, roofline.TensorCounter) {
+	if missing := capture.Uncounted(k); len(missing) != 9 || slices.ContainsFunc(missing, func(s string) bool { return strings.Contains(s, "tensor") }) {
 		t.Errorf("lacking: %q, want the nine counters of instructions", missing)
 	}
 }
@@ -100,5 +101,27 @@ func TestConstants(t *testing.T) {
 		if p, c := of(k); math.Abs(p-c*pipe/constants) > 0.005+0.005*c/constants {
 			t.Errorf("%s: the pipe was busy for %g %%, its HFMA2 would make %g %%", kernels[k].Name, p, c*pipe/constants)
 		}
+	}
+}
+
+// TestDoublesOnTensorCores: a product of doubles executes few instructions on the CUDA
+// cores; without a count of what tensor cores did, its FLOPs are unknown and not those.
+func TestDoublesOnTensorCores(t *testing.T) {
+	text, err := os.ReadFile("ncu/testdata/tensor.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernels, err := ncu.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(kernels, func(k capture.Kernel) bool { return strings.Contains(k.Name, "gemm_f64f64_f64f64_f64") })
+	a := capture.Analyze([]*capture.Kernel{&kernels[i]})
+	if a.Tensor == nil || !*a.Tensor || a.FLOPs != nil || a.Rate != nil || a.Intensity != nil || a.Bytes == nil {
+		t.Errorf("%+v", a)
+	}
+	missing := capture.Uncounted([]*capture.Kernel{&kernels[i]})
+	if len(missing) != 7 || !slices.Contains(missing, "sm__ops_path_tensor_src_fp64.sum") || !slices.Contains(capture.AnalysisMetrics(), missing[0]) {
+		t.Errorf("lacking: %q", missing)
 	}
 }

@@ -15,12 +15,7 @@ func Work(launches []*Kernel) roofline.Work {
 
 // Uncounted lists the counters of a roofline that a launch of the group lacks.
 func Uncounted(launches []*Kernel) []string {
-	get, names := counted(launches)
-	tensor := roofline.TensorCores(get, names) != nil
-	return slices.DeleteFunc(roofline.Counters(), func(name string) bool {
-		_, _, ok := get(name)
-		return ok || tensor && name == roofline.TensorCounter
-	})
+	return roofline.Lacking(counted(launches))
 }
 
 // counted are the counters of all launches, added up, and the names of those that the

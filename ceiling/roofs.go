@@ -19,7 +19,10 @@ func (f *File) Roofs() roofline.Roofs {
 		"fp32-fma": roofline.FP32, "fp64-fma": roofline.FP64,
 		"tensor-fp16": roofline.TensorFP16, "tensor-bf16": roofline.TensorBF16, "tensor-tf32": roofline.TensorTF32,
 	}
-	r.Lacking = map[roofline.Resource]string{roofline.FP16: "there is no kernel for it, and its FLOPs may be constants that HFMA2 moved"}
+	const noKernel = "there is no kernel for it"
+	r.Lacking = map[roofline.Resource]string{roofline.FP16: noKernel + ", and its FLOPs may be constants that HFMA2 moved",
+		roofline.TensorFP8: noKernel, roofline.TensorFP64: noKernel,
+		roofline.TensorINT8: noKernel + ", and its operations are no FLOPs", roofline.TensorINT1: noKernel + ", and its operations are no FLOPs"}
 	for _, c := range f.Ceilings {
 		if c.Confirmed == nil {
 			if to, ok := resources[c.Name]; ok && c.Reason != "" {

@@ -81,7 +81,7 @@ func (t *Table) PlacementCells(p roofline.Placement) []Value {
 	if p.Binds != "" {
 		ceiling = word(ceilingText(p))
 	}
-	return []Value{intensity(p), flopRate(p), rateCell(p.DRAMRate(), "B/s"), binds, fraction, ceiling}
+	return []Value{intensity(p), rateCell(p.FLOPRate, "FLOP/s"), rateCell(p.DRAMRate(), "B/s"), binds, fraction, ceiling}
 }
 
 // nearest is the kind of the nearest ceiling, and how near it is.
@@ -126,27 +126,6 @@ func ceilingText(p roofline.Placement) string {
 		}
 	}
 	return p.Roof
-}
-
-// flopRate is that of all units together; the shares lack a unit without a ceiling.
-func flopRate(p roofline.Placement) Value {
-	rate := p.DRAMRate()
-	if p.Intensity != nil && rate != nil {
-		return rateCell(new(*p.Intensity**rate), "FLOP/s")
-	}
-	sum, any := 0.0, false
-	for _, s := range p.Shares {
-		if s.Resource.Arithmetic() && s.Attained != nil {
-			sum, any = sum+*s.Attained, true
-		}
-	}
-	for _, u := range p.Unknown {
-		any = any && !strings.HasPrefix(u, "FLOPs") && !strings.HasPrefix(u, string(roofline.FP16))
-	}
-	if !any {
-		return unknown()
-	}
-	return rateCell(&sum, "FLOP/s")
 }
 
 func rateCell(x *float64, unit string) Value {

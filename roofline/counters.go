@@ -1,5 +1,7 @@
 package roofline
 
+import "slices"
+
 // Get returns a counter of Nsight Compute by its name, with its base unit ("B",
 // "s"); ok is false where it was not collected.
 type Get func(name string) (value float64, unit string, ok bool)
@@ -27,26 +29,35 @@ const (
 	l2Sectors = "lts__t_sectors_srcunit_tex.sum"
 )
 
-// TensorCounter is the counter that tells that tensor cores did not work, if others
-// do not tell more.
-const TensorCounter = "sm__inst_executed_pipe_tensor.sum"
-
 func operationCounter(name string) string {
 	return "smsp__sass_thread_inst_executed_op_" + name + "_pred_on.sum"
 }
 
 // Counters lists what FromCounters reads, for --metrics of Nsight Compute.
 func Counters() []string {
-	out := []string{duration, dramRead, dramWrite, l2Sectors, TensorCounter}
+	out := []string{duration, dramRead, dramWrite, l2Sectors}
 	for _, o := range operations {
 		out = append(out, operationCounter(o.counter))
+	}
+	for _, o := range tensorOperations {
+		out = append(out, o.counter)
 	}
 	return out
 }
 
+// Lacking lists which of [Counters] a launch lacks: those of tensor cores only where
+// their operations are unknown without.
+func Lacking(get Get, names []string) []string {
+	_, known := tensorDemands(get, TensorCores(get, names), "")
+	return slices.DeleteFunc(Counters(), func(name string) bool {
+		_, _, ok := get(name)
+		return ok || known && slices.ContainsFunc(tensorOperations, func(o tensorOperation) bool { return o.counter == name })
+	})
+}
+
 // FromCounters is the work of one launch as Nsight Compute saw it, its own time
-// included. names lists the counters that there are, for [TensorCores]: their
-// operations no counter of instructions tells.
+// included. names lists the counters that there are, for [TensorCores]: the counters
+// of instructions do not tell their operations.
 func FromCounters(get Get, names []string) Work {
 	const ncu Source = "ncu"
 	var w Work
@@ -73,35 +84,49 @@ func FromCounters(get Get, names []string) Work {
 }
 
 func (w *Work) arithmetic(get Get, names []string, from Source) {
+	worked := TensorCores(get, names)
+	tensor, known := tensorDemands(get, worked, from)
+	cuda, counted := cudaDemands(get, from)
+	switch {
+	case !counted && len(tensor) == 0: // Place says so
+	case !counted:
+		w.Unknown = append(w.Unknown, "FLOPs of CUDA cores: not measured")
+	case worked == nil:
+		w.Unknown = append(w.Unknown, "FLOPs of tensor cores: no counter tells whether they worked")
+	case !known:
+		w.Unknown = append(w.Unknown, "FLOPs of tensor cores: they worked, and no counter tells how much")
+	}
+	w.Demands = slices.Concat(w.Demands, cuda, tensor)
+}
+
+// cudaDemands are the FLOPs of the CUDA cores by type; those of single precision also
+// where there are none. ok is false where some were not counted.
+func cudaDemands(get Get, from Source) (demands []Demand, ok bool) {
 	sums := map[Resource]float64{}
 	for _, o := range operations {
 		n, _, ok := get(operationCounter(o.counter))
 		if !ok {
-			return // Place says so
+			return nil, false
 		}
 		sums[o.unit] += n * o.flops
 	}
 	for _, unit := range []Resource{FP32, FP64, FP16} {
 		if sums[unit] > 0 || unit == FP32 {
-			w.Demands = append(w.Demands, Demand{Resource: unit, Amount: Amount{sums[unit], from}})
+			demands = append(demands, Demand{Resource: unit, Amount: Amount{sums[unit], from}})
 		}
 	}
-	switch worked := TensorCores(get, names); {
-	case worked == nil:
-		w.Unknown = append(w.Unknown, "FLOPs of tensor cores: no counter tells whether they worked")
-	case *worked:
-		w.Unknown = append(w.Unknown, "FLOPs of tensor cores: they worked, and their instructions do not tell how much")
-	}
+	return demands, true
 }
 
-// FLOPs are those of all units; nil unless all are known.
+// FLOPs are those of all units, without operations on integers; nil unless all are
+// known.
 func (w Work) FLOPs() *float64 {
 	if w.lacks("FLOPs") || !w.demands(Resource.Arithmetic) {
 		return nil
 	}
 	sum := 0.0
 	for _, d := range w.Demands {
-		if d.Resource.Arithmetic() {
+		if d.Resource.Arithmetic() && !d.Resource.integer() {
 			sum += d.Amount.Value
 		}
 	}

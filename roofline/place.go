@@ -28,15 +28,17 @@ func Place(w Work, roofs Roofs) Placement {
 		unknown("time: not measured")
 	}
 	for _, d := range w.Demands {
-		roof, ok := roofs.over(d)
-		if !ok {
-			unknown("%s: its ceiling was not measured%s", d.Resource, roofs.whyNot(d.Resource))
-			continue
+		if roof, ok := roofs.over(d); ok {
+			p.add(share(d, roof, w.TimeUS))
 		}
-		p.add(share(d, roof, w.TimeUS))
 	}
 	if s, ok := roofs.launch(w); ok {
 		p.add(s)
+	}
+	for _, d := range w.Demands {
+		if _, ok := roofs.over(d); !ok {
+			unknown("%s: its ceiling was not measured%s", d.Resource, roofs.whyNot(d.Resource))
+		}
 	}
 	if !w.demands(func(r Resource) bool { return r == DRAM }) && !w.lacks("bytes of DRAM") {
 		unknown("bytes of DRAM: not measured")
@@ -51,14 +53,19 @@ func Place(w Work, roofs Roofs) Placement {
 
 // add takes a share, and lets the longest bound bind.
 func (p *Placement) add(s Share) {
-	longest := 0.0
-	for _, o := range p.Shares {
-		longest = max(longest, o.BoundUS)
-	}
+	longest := p.longest()
 	p.Shares = append(p.Shares, s)
 	if s.BoundUS > longest {
 		p.Binds, p.Roof, p.Fraction = s.Resource, s.Roof, s.Fraction
 	}
+}
+
+func (p *Placement) longest() float64 {
+	us := 0.0
+	for _, s := range p.Shares {
+		us = max(us, s.BoundUS)
+	}
+	return us
 }
 
 func share(d Demand, roof Roof, time *Amount) Share {
@@ -148,7 +155,8 @@ func (w Work) lacks(what string) bool {
 	return slices.ContainsFunc(w.Unknown, func(s string) bool { return strings.HasPrefix(s, what) })
 }
 
-// classic fills in intensity and ridge: of the unit that would take longest.
+// classic fills in intensity, ridge and rate: the ridge is of the unit that would take
+// longest.
 func (p *Placement) classic(w Work, roofs Roofs) {
 	bytes := 0.0
 	var memory, compute Share
@@ -165,9 +173,14 @@ func (p *Placement) classic(w Work, roofs Roofs) {
 			bytes += d.Amount.Value
 		}
 	}
-	if flops := w.FLOPs(); flops != nil && bytes > 0 {
+	flops := w.FLOPs()
+	if flops != nil && bytes > 0 {
 		x := *flops / bytes
 		p.Intensity = &x
+	}
+	if flops != nil && w.TimeUS != nil && w.TimeUS.Value > 0 {
+		x := *flops / w.TimeUS.Value * 1e6
+		p.FLOPRate = &x
 	}
 	if memory.Ceiling > 0 && compute.Ceiling > 0 {
 		x := compute.Ceiling / memory.Ceiling

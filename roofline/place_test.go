@@ -128,3 +128,28 @@ func TestLaunches(t *testing.T) {
 		}
 	}
 }
+
+func TestAmountsInText(t *testing.T) {
+	w := Work{TimeUS: &Amount{125, "ncu"}, Demands: []Demand{{DRAM, Amount{1e6, "ncu"}, nil}, {TensorBF16, Amount{1.2341e9, "ncu"}, nil}}}
+	if p := Place(w, h()); p.String() != "compute: 9.87 of 600 TFLOP/s (1.65 % of tensor-bf16), 1234 FLOP/B" {
+		t.Errorf("%q", p)
+	}
+}
+
+// TestFLOPRate: of all units, also those without a ceiling; operations on integers are
+// no FLOPs.
+func TestFLOPRate(t *testing.T) {
+	w := Work{TimeUS: &Amount{10, "ncu"}, Demands: []Demand{{FP32, Amount{1e6, "ncu"}, nil}, {TensorFP8, Amount{9e6, "ncu"}, nil}, {TensorINT8, Amount{5e6, "ncu"}, nil}}}
+	p := Place(w, h())
+	if p.FLOPRate == nil || math.Abs(*p.FLOPRate-1e12) > 1 {
+		t.Errorf("%+v", p)
+	}
+	w.TimeUS = nil
+	if p := Place(w, h()); p.FLOPRate != nil {
+		t.Errorf("%g without a time", *p.FLOPRate)
+	}
+	w.TimeUS, w.Unknown = &Amount{10, "ncu"}, []string{"FLOPs of tensor cores: x"}
+	if p := Place(w, h()); p.FLOPRate != nil {
+		t.Errorf("%g, and some are unknown", *p.FLOPRate)
+	}
+}

@@ -29,7 +29,7 @@ func (p Placement) String() string {
 		}
 	}
 	if p.Intensity != nil {
-		fmt.Fprintf(&s, ", %.3g FLOP/B", *p.Intensity)
+		fmt.Fprintf(&s, ", %s FLOP/B", significant(*p.Intensity))
 	}
 	for _, u := range p.Unknown {
 		s.WriteString("; " + u)
@@ -54,6 +54,14 @@ func rates(attained, ceiling float64, r Resource) (string, string) {
 		x /= 1000
 	}
 	return fmt.Sprintf("%.3g", attained/ceiling*x), fmt.Sprintf("%.3g T%s", x, unit)
+}
+
+// significant has three digits, and no exponent where there are more.
+func significant(x float64) string {
+	if x >= 999.5 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.3g", x)
 }
 
 func percent(f float64) string { return fmt.Sprintf("%.3g %%", 100*f) }

@@ -17,13 +17,20 @@ const (
 	TensorFP16 Resource = "tensor-fp16"
 	TensorBF16 Resource = "tensor-bf16"
 	TensorTF32 Resource = "tensor-tf32"
+	TensorFP64 Resource = "tensor-fp64"
+	TensorFP8  Resource = "tensor-fp8"
+	TensorINT8 Resource = "tensor-int8"
+	TensorINT1 Resource = "tensor-int1"
 	Launch     Resource = "launch"
 )
 
-// Arithmetic reports whether r is counted in FLOPs.
+// Arithmetic reports whether r is counted in operations: FLOPs, but for integers.
 func (r Resource) Arithmetic() bool {
 	return r == FP16 || r == FP32 || r == FP64 || strings.HasPrefix(string(r), "tensor-")
 }
+
+// integer reports whether operations of r are none on floating-point numbers.
+func (r Resource) integer() bool { return r == TensorINT8 || r == TensorINT1 }
 
 // Class is what people call it: "memory", "l2", "shared", "compute", "launch".
 func (r Resource) Class() string {
@@ -110,7 +117,9 @@ type Placement struct {
 	// intensity from which on arithmetic and not DRAM is the nearer ceiling.
 	Intensity *float64 `json:"flops_per_byte,omitempty"`
 	Ridge     *float64 `json:"ridge_flops_per_byte,omitempty"`
-	Shares    []Share  `json:"shares,omitempty"`
+	// FLOPRate is FLOPs per second, of all units; nil unless all and the time are known.
+	FLOPRate *float64 `json:"flops_per_s,omitempty"`
+	Shares   []Share  `json:"shares,omitempty"`
 	// Binds is the nearest ceiling of those known, "" without any; Fraction how near
 	// the operation comes to it, 1 at the ceiling, nil without a time.
 	Binds    Resource `json:"binds,omitempty"`
