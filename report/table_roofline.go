@@ -9,7 +9,7 @@ import (
 )
 
 // whatIsRoofline explains the columns.
-const whatIsRoofline = "The ceiling that binds is the one that would take longest; “of ceiling” is that time over the measured one. Ceilings were measured, in another session."
+const whatIsRoofline = "The ceiling that binds is the one that would take longest; “of ceiling” is that time over the measured one. Where it is small, none is near: the kernel waits, or the device for its launch. Ceilings were measured, in another session."
 
 // rooflineTable has every time under the ceiling that is nearest to it.
 func (r *Report) rooflineTable() Table {

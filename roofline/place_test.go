@@ -153,3 +153,46 @@ func TestFLOPRate(t *testing.T) {
 		t.Errorf("%g, and some are unknown", *p.FLOPRate)
 	}
 }
+
+// TestConstantsThatCannotBind: 10 MFLOP of half precision are 0.17 µs at the rate of
+// single precision, which no device falls below.
+func TestConstantsThatCannotBind(t *testing.T) {
+	place := func(us, bytes float64) Placement {
+		return Place(Work{TimeUS: &Amount{us, "ncu"}, Demands: []Demand{{DRAM, Amount{bytes, "ncu"}, half()}, {FP16, Amount{10e6, "ncu"}, nil}}}, h())
+	}
+	if p := place(10, 4.2e6); len(p.Unknown) > 0 || p.Binds != DRAM { // 1 µs
+		t.Errorf("%+v", p)
+	}
+	if p := place(10, 0.42e6); !slices.Contains(p.Unknown, "fp16: its ceiling was not measured") {
+		t.Errorf("%+v", p)
+	}
+	// Doubles are another matter: their rate may be a small part of that of single precision.
+	p := Place(Work{TimeUS: &Amount{10, "ncu"}, Demands: []Demand{{DRAM, Amount{4.2e6, "ncu"}, half()}, {FP64, Amount{1, "ncu"}, nil}}}, h())
+	if !slices.Contains(p.Unknown, "fp64: its ceiling was not measured") {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestBeyondACeiling(t *testing.T) {
+	for _, c := range []struct {
+		from Source
+		mode string
+		want string // "" for none
+	}{
+		{"ncu", "", "beyond the ceiling dram-copy: what was measured there is not the most that the device can do, or ncu counts too much"},
+		{Contract, "", "beyond the ceiling dram-copy: what was measured there is not the most that the device can do"},
+		{"ncu", "span", "beyond the ceiling launch-span: an empty kernel was launched more slowly in the session of the ceilings"},
+	} {
+		us := 90.0 // 100 at the ceiling
+		if c.mode != "" {
+			us = 4
+		}
+		w := Work{TimeUS: &Amount{us, "ncu"}, Mode: c.mode, Launches: 1, Demands: []Demand{{DRAM, Amount{420e6, c.from}, half()}}}
+		if c.mode != "" {
+			w.Demands = nil
+		}
+		if p := Place(w, h()); !slices.Contains(p.Notes, c.want) {
+			t.Errorf("%q, want %q", p.Notes, c.want)
+		}
+	}
+}
