@@ -30,6 +30,23 @@ func doubts(before, after gpu.State) []string {
 	return out
 }
 
+// Caveats are what to know about a ceiling of the file: doubts that were raised when it
+// was measured, and what its numbers show by themselves.
+func (f *File) Caveats(c Ceiling) []string {
+	out := slices.Clone(c.Doubts)
+	p := c.Confirmed
+	if p == nil || c.Unit == Microseconds { // times of launches spread by nature
+		return out
+	}
+	if p.Low > 0 && p.High/p.Low-1 > mostDrift {
+		out = append(out, "the samples spread as under a clock that changes")
+	}
+	if peak := f.Nominal(c.Name); peak > 0 && p.Median > peak {
+		out = append(out, fmt.Sprintf("%.0f %% of what the device's attributes promise: the kernel does less than is counted, or they are wrong", 100*p.Median/peak))
+	}
+	return out
+}
+
 func others(s gpu.State) int {
 	if s.OtherProcesses == nil {
 		return 0

@@ -240,6 +240,28 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
+// TestCaveats: two multiprocessors at 1 GHz read 256 GB/s of shared memory at best.
+func TestCaveats(t *testing.T) {
+	f := &File{Device: gpu.Info{Multiprocessors: 2, MaxSMClockMHz: 1000}}
+	at := func(name string, u Unit, low, median, high float64) Ceiling {
+		return Ceiling{Name: name, Unit: u, Doubts: []string{"doubt"}, Confirmed: &Point{Low: low, Median: median, High: high}}
+	}
+	for _, c := range []struct {
+		c    Ceiling
+		want []string // after the doubt
+	}{
+		{at("shared-read", BytesPerSecond, 249e9, 250e9, 251e9), nil},
+		{at("shared-read", BytesPerSecond, 511e9, 512e9, 513e9), []string{"200 % of what the device's attributes promise: the kernel does less than is counted, or they are wrong"}},
+		{at("tensor-fp16", FLOPsPerSecond, 832e12, 870e12, 945e12), []string{"the samples spread as under a clock that changes"}},
+		{at("launch-span", Microseconds, 4, 5, 7), nil},
+		{Ceiling{Name: "dram-read", Doubts: []string{"doubt"}}, nil},
+	} {
+		if d := cmp.Diff(append([]string{"doubt"}, c.want...), f.Caveats(c.c)); d != "" {
+			t.Errorf("%s: %s", c.c.Name, d)
+		}
+	}
+}
+
 func TestText(t *testing.T) {
 	for want, x := range map[string]float64{"4.171 TB/s": 4.1712e12, "999.9 GB/s": 999.9e9, "1 TB/s": 999.99e9} {
 		if got := BytesPerSecond.Text(x); got != want {

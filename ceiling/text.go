@@ -23,6 +23,13 @@ func (f *File) Nominal(name string) float64 {
 		return f.Device.PeakBandwidth
 	case "fp32-fma":
 		return f.Device.PeakFP32
+	case "shared-read":
+		return float64(f.Device.Multiprocessors) * sharedPerCycle * f.Device.MaxSMClockMHz * 1e6
 	}
 	return 0
 }
+
+// sharedPerCycle is what a multiprocessor reads of its shared memory in a cycle: 32
+// banks of four bytes, from compute capability 5.0 on (CUDA C++ Programming Guide,
+// "Compute Capabilities").
+const sharedPerCycle = 32 * 4

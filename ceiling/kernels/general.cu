@@ -107,14 +107,17 @@ __device__ void store_l2(uint4* p, uint4 v) {
     asm volatile("st.global.cg.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
 
-// Every block reads one tile per pass, each time that of another block. The grid
-// has as many blocks as there are tiles.
+// Every pass reads one of the block's own tiles, in turn: tile block, block + gridDim.x
+// and so on. No other block reads them, and no pass begins before the one before has
+// its words: requests for the same words that are under way at once may be merged
+// before the L2, which is then not what is measured.
 template <int U>
-__device__ void l2_read(const uint4* in, word passes, word* out) {
-    word total = 0, block = blockIdx.x;
+__device__ void l2_read(const uint4* in, word tiles, word passes, word* out) {
+    word total = 0, turn = 0;
+#pragma unroll 1
     for (word pass = 0; pass < passes; ++pass) {
-        const uint4* tile = in + block * blockDim.x * U + threadIdx.x;
-        block = block + 1 < gridDim.x ? block + 1 : 0;
+        const uint4* tile = in + (turn * gridDim.x + blockIdx.x) * blockDim.x * U + threadIdx.x;
+        turn = turn + 1 < tiles ? turn + 1 : 0;
         uint4 v[U];
 #pragma unroll
         for (int u = 0; u < U; ++u) v[u] = load_l2(tile + u * blockDim.x);
@@ -140,7 +143,8 @@ __device__ void l2_copy(const uint4* in, uint4* out, word passes) {
 
 #define SHARED_VECTORS 2048
 
-// Every pass reads the block's 32 KiB once, in vectors side by side: no conflicts.
+// Every pass reads the block's 32 KiB once, in vectors side by side: no conflicts. The
+// loads are volatile for the assembler, which makes one of two passes otherwise.
 template <int U>
 __device__ void shared_read(word m, word a, word passes, word* out) {
     __shared__ uint4 tile[SHARED_VECTORS];
@@ -153,7 +157,7 @@ __device__ void shared_read(word m, word a, word passes, word* out) {
 #pragma unroll
         for (int u = 0; u < U; ++u) {
             uint4 v;
-            asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+            asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
                          : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                          : "r"(at + u * (SHARED_VECTORS / U) * 16));
             x += v.x;
@@ -192,7 +196,7 @@ __device__ void chains(T x, T y, word steps, unsigned long long* out) {
     KERNEL write_##U(uint4* out, word vectors, word m, word a) { write<U>(out, vectors, m, a); }                  \
     KERNEL copy_##U(const uint4* in, uint4* out, word vectors) { copy<U>(in, out, vectors); }                     \
     KERNEL triad_##U(const uint4* b, const uint4* c, word s, uint4* out, word vectors) { triad<U>(b, c, s, out, vectors); } \
-    KERNEL l2_read_##U(const uint4* in, word passes, word* out) { l2_read<U>(in, passes, out); }                  \
+    KERNEL l2_read_##U(const uint4* in, word tiles, word passes, word* out) { l2_read<U>(in, tiles, passes, out); } \
     KERNEL l2_copy_##U(const uint4* in, uint4* out, word passes) { l2_copy<U>(in, out, passes); }                 \
     KERNEL shared_read_##U(word m, word a, word passes, word* out) { shared_read<U>(m, a, passes, out); }         \
     KERNEL fma32_##U(float x, float y, word steps, unsigned long long* out) { chains<U>(x, y, steps, out); }      \

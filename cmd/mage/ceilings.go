@@ -94,8 +94,8 @@ func ceilingsTable(s *session, f *ceiling.File) string {
 		if p.CacheShare > 0 {
 			with += fmt.Sprintf("; at most %.1f %% of it from the L2", 100*p.CacheShare)
 		}
-		if len(c.Doubts) > 0 {
-			with += "; " + strings.Join(c.Doubts, "; ")
+		for _, caveat := range f.Caveats(c) {
+			with += "; " + caveat
 		}
 		t.AppendRow(table.Row{c.Name, c.Unit.Text(p.Median), spread(c.Unit, p), c.Unit.Text(p.Best), ofNominal(f, c), with, conditions(c.Before, c.After)})
 	}
