@@ -160,7 +160,7 @@ func TestModes(t *testing.T) {
 }
 
 func TestFileIsWhatTheSchemaSays(t *testing.T) {
-	for _, f := range []*File{measured(t, nil), measured(t, spoilCopies)} {
+	for _, f := range []*File{measured(t, nil), measured(t, spoilCopies), retained(t)} {
 		data, err := f.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -263,12 +263,12 @@ func TestCaveats(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	for want, x := range map[string]float64{"4.171 TB/s": 4.1712e12, "999.9 GB/s": 999.9e9, "1 TB/s": 999.99e9} {
+	for want, x := range map[string]float64{"4.171 TB/s": 4.1712e12, "999.9 GB/s": 999.9e9, "1.000 TB/s": 999.99e9} {
 		if got := BytesPerSecond.Text(x); got != want {
 			t.Errorf("%g is %q, want %q", x, got, want)
 		}
 	}
-	if got := Microseconds.Text(4.25); got != "4.25 µs" {
+	if got := Microseconds.Text(4.25); got != "4.250 µs" {
 		t.Error(got)
 	}
 }

@@ -2,16 +2,16 @@ package ceiling
 
 import "fmt"
 
-// Text writes a value of the unit with four digits: "4.171 TB/s", "5.12 µs".
+// Text writes a value of the unit with four digits: "4.171 TB/s", "5.120 µs".
 func (u Unit) Text(x float64) string {
 	if u == Microseconds {
-		return fmt.Sprintf("%.4g µs", x)
+		return fmt.Sprintf("%#.4g µs", x)
 	}
 	prefixes := []string{"", "k", "M", "G", "T", "P"}
 	for len(prefixes) > 1 && x >= 999.95 {
 		x, prefixes = x/1000, prefixes[1:]
 	}
-	return fmt.Sprintf("%.4g %s%s", x, prefixes[0], u)
+	return fmt.Sprintf("%#.4g %s%s", x, prefixes[0], u)
 }
 
 // Nominal returns the peak that the device's own attributes promise for a ceiling,

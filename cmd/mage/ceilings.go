@@ -2,15 +2,12 @@ package main
 
 import (
 	"fmt"
-	"strings"
-
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"mage/ceiling"
 	"mage/doctor"
-	"mage/gpu"
 	"mage/gpu/cuda"
+	"mage/report"
+	"mage/report/ceilings"
 	"mage/unavailable"
 )
 
@@ -39,7 +36,7 @@ func (c *doctorCommand) ceilings(s *session) error {
 		if _, err := s.stdout.Write(data); err != nil {
 			return err
 		}
-	} else if _, err := fmt.Fprintln(s.stdout, ceilingsTable(s, f)); err != nil {
+	} else if err := report.RenderTables(s.stdout, []report.Table{ceilings.Table(f)}, report.TableFormat, outputFlags{}.render(s.stdout)); err != nil {
 		return err
 	}
 	if wrong := f.Failed(); len(wrong) > 0 {
@@ -74,54 +71,4 @@ func (c *doctorCommand) keep(s *session, f *ceiling.File) error {
 	}
 	fmt.Fprintln(s.stderr, "wrote", relative(c.Output))
 	return nil
-}
-
-func ceilingsTable(s *session, f *ceiling.File) string {
-	t := table.NewWriter()
-	t.SetStyle(tableStyle(s.stdout))
-	t.SetTitle(fmt.Sprintf("Ceilings of %s, driver %s, measured %s", f.Device.Name, f.Device.DriverVersion, f.Measured.Format("2006-01-02 15:04 UTC")))
-	t.AppendHeader(table.Row{"ceiling", "median", "middle 90 %", "best", "of nominal", "with", "clock, temperature"})
-	for _, c := range f.Ceilings {
-		if c.Confirmed == nil {
-			t.AppendRow(table.Row{c.Name, "unavailable", "", "", "", c.Reason, ""})
-			continue
-		}
-		p := c.Confirmed
-		with := p.Kernel + ": " + p.Shape
-		if c.Unit == ceiling.Microseconds {
-			with = c.Counts
-		}
-		if p.CacheShare > 0 {
-			with += fmt.Sprintf("; at most %.1f %% of it from the L2", 100*p.CacheShare)
-		}
-		for _, caveat := range f.Caveats(c) {
-			with += "; " + caveat
-		}
-		t.AppendRow(table.Row{c.Name, c.Unit.Text(p.Median), spread(c.Unit, p), c.Unit.Text(p.Best), ofNominal(f, c), with, conditions(c.Before, c.After)})
-	}
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight},
-		{Number: 5, Align: text.AlignRight}, {Number: 6, WidthMax: 60, WidthMaxEnforcer: text.WrapSoft}})
-	return t.Render()
-}
-
-func spread(u ceiling.Unit, p *ceiling.Point) string { return u.Text(p.Low) + "–" + u.Text(p.High) }
-
-// ofNominal holds a ceiling against the peak that the device's attributes promise.
-func ofNominal(f *ceiling.File, c ceiling.Ceiling) string {
-	if peak := f.Nominal(c.Name); peak > 0 {
-		return fmt.Sprintf("%.1f %%", 100*c.Confirmed.Median/peak)
-	}
-	return ""
-}
-
-func conditions(before, after gpu.State) string {
-	var parts []string
-	add := func(a, b *int, unit string) {
-		if a != nil && b != nil {
-			parts = append(parts, fmt.Sprintf("%d → %d %s", *a, *b, unit))
-		}
-	}
-	add(before.SMClockMHz, after.SMClockMHz, "MHz")
-	add(before.TemperatureC, after.TemperatureC, "°C")
-	return strings.Join(parts, ", ")
 }
