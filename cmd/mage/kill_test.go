@@ -169,7 +169,14 @@ func testInterruptedCommandsCleanUp(t *testing.T, driver string) {
 func testOneWriter(t *testing.T, driver string) {
 	w := newWorkshop(t, driver, gpuSpec)
 	p := w.startMeasuring("run", "spec.toml", "--kernels", "kernels")
+	// Held, so that it is still writing when the second one has started.
+	if err := syscall.Kill(-p.Process.Pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
 	refused := w.run(1, "run", "--resume", w.record(), "--kernels", "kernels")
+	if err := syscall.Kill(-p.Process.Pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
 	if got := refused.stderr.String(); !strings.HasSuffix(got, "is being written by another process\n") || strings.Count(got, "\n") != 1 {
 		t.Errorf("the second process says %q", got)
 	}
