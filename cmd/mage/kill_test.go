@@ -173,6 +173,7 @@ func testOneWriter(t *testing.T, driver string) {
 	if err := syscall.Kill(-p.Process.Pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	defer syscall.Kill(-p.Process.Pid, syscall.SIGCONT) // also where the test ends here
 	refused := w.run(1, "run", "--resume", w.record(), "--kernels", "kernels")
 	if err := syscall.Kill(-p.Process.Pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
