@@ -29,27 +29,6 @@ func approximate(text []byte) []string {
 	return names
 }
 
-// fusible reports whether a module has additions and multiplications without a
-// rounding mode, which the compiler behind PTX may fuse.
-func fusible(text []byte) bool {
-	m, err := ptx.Parse("ptx", text)
-	if err != nil {
-		return false
-	}
-	var add, mul bool
-	for _, f := range m.Functions {
-		if f.Body != nil {
-			walk(f.Body, func(in *ptx.Instruction) {
-				rounded := slices.ContainsFunc(in.Modifiers, func(s string) bool { return s == "rn" || s == "rz" || s == "rm" || s == "rp" })
-				float := slices.ContainsFunc(in.Modifiers, func(s string) bool { return s == "f32" || s == "f64" || s == "f16" || s == "f16x2" })
-				add = add || float && !rounded && (in.Opcode == "add" || in.Opcode == "sub")
-				mul = mul || float && !rounded && in.Opcode == "mul"
-			})
-		}
-	}
-	return add && mul
-}
-
 func walk(b *ptx.Block, f func(*ptx.Instruction)) {
 	for _, s := range b.Statements {
 		switch s := s.(type) {

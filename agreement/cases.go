@@ -26,9 +26,6 @@ type Case struct {
 	// Approximate lists the instructions whose result the PTX manual only bounds:
 	// outputs of a kernel without any must agree bit for bit.
 	Approximate []string
-	// Fusible says that the compiler behind the PTX may fuse products and sums, so
-	// that two correct machines may differ.
-	Fusible bool
 	// LoadsMatrices says that the kernel has ldmatrix, which Nsight Compute leaves out
 	// of what it counts of loads from shared memory by instruction.
 	LoadsMatrices bool
@@ -138,7 +135,7 @@ func tritonCase(compiler string, l triton.Launch, k triton.Kernel, text []byte, 
 
 // read takes from the PTX what a comparison must know of it.
 func (c *Case) read(text []byte) {
-	c.Approximate, c.Fusible, c.LoadsMatrices = approximate(text), fusible(text), bytes.Contains(text, []byte("ldmatrix"))
+	c.Approximate, c.LoadsMatrices = approximate(text), bytes.Contains(text, []byte("ldmatrix"))
 }
 
 // contractCase is a case of a contract whose operation open prepares.

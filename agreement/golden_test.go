@@ -5,6 +5,7 @@ import (
 	"flag"
 	"math"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 
@@ -109,21 +110,25 @@ func gpuCounters(t *testing.T) map[string]Counted {
 	return all
 }
 
+// explained are the counters, by the beginning of their names, for whose differences
+// docs/simulator.md has a reason: what is not among them must agree.
+var explained = map[string]string{"matmul": "shared load ", "triangle": "shared load ", "layernorm": "load "}
+
 // TestTheSimulatorAgreesWithAGPU replays what a GPU computed and its profiler
 // counted. Outputs agree bit for bit, but for approximations; counters agree, but
 // where the machine code accesses memory by other instructions than the PTX.
 func TestTheSimulatorAgreesWithAGPU(t *testing.T) {
 	outputs, counters := gpuOutputs(t), gpuCounters(t)
-	compared := map[string]int{}
+	compared := map[string]bool{}
 	for _, c := range results(t) {
 		here, o := c.here, c.output
+		compared[c.Name] = true
 		want, ok := outputs[c.Name]
 		if !ok {
 			t.Errorf("%s: no output of a GPU: run agreement/record/ncu.sh there", c.Name)
 			continue
 		}
-		compared["outputs"]++
-		if o.SHA256 != want.SHA256 && len(c.Approximate) == 0 && !c.Fusible {
+		if o.SHA256 != want.SHA256 && len(c.Approximate) == 0 {
 			t.Errorf("%s: the output is not the GPU's", c.Name)
 		}
 		if o.Entry != want.Entry || o.Grid != want.Grid || o.Block != want.Block {
@@ -134,15 +139,30 @@ func TestTheSimulatorAgreesWithAGPU(t *testing.T) {
 			continue // not every output was taken under the profiler
 		}
 		g.LoadsMatrices = c.LoadsMatrices
-		compared["counters"]++
 		for _, d := range Compare(here, g) {
-			if !d.Compiled {
+			_, name, _ := strings.Cut(c.Kernel, " ")
+			if reason, ok := explained[name]; !d.Compiled || !ok || !strings.HasPrefix(d.Pair.Name, reason) {
 				t.Errorf("%s: %s: %d, Nsight Compute %d", c.Name, d.Pair.Name, d.Here, d.GPU)
 			}
 		}
 	}
-	if compared["outputs"] < 500 || compared["counters"] < 390 {
-		t.Errorf("compared only %v", compared)
+	// Nothing that was retained is left out, but the large shapes of a short run.
+	large, err := allCases("medium", "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range large {
+		compared[c.Name] = compared[c.Name] || !long()
+	}
+	for name := range outputs {
+		if !compared[name] {
+			t.Errorf("%s: a GPU was asked, the simulator was not", name)
+		}
+	}
+	for name := range counters {
+		if _, ok := outputs[name]; !ok {
+			t.Errorf("%s: counted without an output", name)
+		}
 	}
 }
 
