@@ -60,7 +60,7 @@ func testFullDisk(t *testing.T, driver string) {
 		t.Fatal(err)
 	}
 	kept := len(run.Lines)
-	if kept == 0 || kept >= 12 {
+	if kept == 0 || kept >= gpuRounds {
 		t.Fatalf("%d rounds fit", kept)
 	}
 	w.run(0, "report", "gpu")
@@ -74,7 +74,7 @@ func testFullDisk(t *testing.T, driver string) {
 
 	remount(0, 4<<20)
 	w.run(0, "run", "--resume", dir, "--kernels", "kernels")
-	w.complete(dir, 12, 1)
+	w.complete(dir, gpuRounds, 1)
 }
 
 // testNoSpaceAtAll: a disk on which not even the record fits.
@@ -104,5 +104,5 @@ func testReadOnlyResults(t *testing.T, driver string) {
 	w.run(0, "report", "gpu")
 	remount(0, 4<<20)
 	w.run(0, "run", "--resume", w.record(), "--kernels", "kernels")
-	w.complete(w.record(), 12, 1)
+	w.complete(w.record(), gpuRounds, 1)
 }

@@ -133,7 +133,7 @@ func testSignals(t *testing.T, driver string) {
 			}
 			w.run(0, "report", "gpu")
 			w.run(0, "run", "--resume", dir, "--kernels", "kernels")
-			w.complete(dir, 12, 1)
+			w.complete(dir, gpuRounds, 1)
 		})
 	}
 }
@@ -184,5 +184,5 @@ func testOneWriter(t *testing.T, driver string) {
 	if code := p.end(); code != 0 {
 		t.Errorf("exit code %d\n%s", code, p.stderr.String())
 	}
-	w.complete(w.record(), 12, 1)
+	w.complete(w.record(), gpuRounds, 1)
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,12 +36,16 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// gpuSpec declares twelve rounds of one line each, some ten kilobytes long.
-const gpuSpec = `namespace = "gpu"
+// gpuRounds take some seconds: long enough for a test to reach the run while it
+// measures, on a busy machine too.
+const gpuRounds = 30
+
+// gpuSpec declares rounds of one line each, some ten kilobytes long.
+var gpuSpec = `namespace = "gpu"
 implementations = ["mine/a"]
 control = ["none"]
 modes = ["latency"]
-rounds = 12
+rounds = ` + fmt.Sprint(gpuRounds) + `
 samples = 1000
 min_samples = 1000
 budget = "100ms"
